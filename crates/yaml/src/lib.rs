@@ -1,0 +1,1 @@
+//! Changes a scalar in a YAML file and touches no other byte.
