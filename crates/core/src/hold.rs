@@ -1,0 +1,514 @@
+//! Why a promotion is not moving now: one closed list, in the same words everywhere.
+
+use std::{fmt, sync::Arc};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    gate::Approvers,
+    name::{EnvironmentName, Name},
+    pipeline::TargetKey,
+    release::{Release, WorkloadKey},
+};
+
+/// Why a release is not further, and since when that has been so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// Why.
+    #[serde(flatten)]
+    pub reason: Reason,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// The reasons, most binding first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all_fields = "camelCase")]
+pub enum Reason {
+    /// The pipeline is suspended.
+    Suspended,
+    /// A freeze stops it.
+    Frozen {
+        /// Which.
+        freeze: Name,
+        /// Who set it.
+        by: String,
+        /// Why.
+        why: String,
+        /// When it ends by itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
+    /// Nothing says how releases get into the environment.
+    NoStrategy {
+        /// What would be promoted.
+        release: Release,
+    },
+    /// The release was rejected or taken back here.
+    Refused {
+        /// Which.
+        release: Release,
+        /// Why.
+        why: Arc<str>,
+    },
+    /// The environment has something newer.
+    Backwards {
+        /// What would be promoted.
+        release: Release,
+        /// What is there.
+        than: Release,
+    },
+    /// Nobody knows which of the two is newer.
+    OrderUnknown {
+        /// What would be promoted.
+        release: Release,
+        /// What is there.
+        than: Release,
+    },
+    /// Another promotion has its turn.
+    Behind {
+        /// What waits.
+        release: Release,
+        /// What goes first.
+        first: Release,
+        /// Whether a person asked for that.
+        requested: bool,
+    },
+    /// A workload follows a branch, and a commit on a branch cannot be promoted.
+    NoRevision {
+        /// Where.
+        target: TargetKey,
+        /// Which.
+        workload: WorkloadKey,
+        /// What it follows.
+        found: Arc<str>,
+    },
+    /// A target of the environment before, or of this one, cannot be read.
+    TargetUnreachable {
+        /// Which.
+        target: TargetKey,
+        /// What went wrong.
+        error: Arc<str>,
+    },
+    /// The release is not healthy in the environment before.
+    NotHealthyYet {
+        /// The environment before.
+        environment: EnvironmentName,
+        /// What it is about, if that is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        release: Option<Release>,
+        /// The target and what it says.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        target: Option<TargetKey>,
+        /// What Flux said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<Arc<str>>,
+    },
+    /// Too few targets of the environment before run the release.
+    NotEnoughTargets {
+        /// The environment before.
+        environment: EnvironmentName,
+        /// Which release.
+        release: Release,
+        /// How many run it.
+        have: usize,
+        /// How many have to.
+        need: usize,
+    },
+    /// It has not been healthy for long enough.
+    Soaking {
+        /// The environment before.
+        environment: EnvironmentName,
+        /// Since when it has been healthy there.
+        healthy: Timestamp,
+        /// When that is long enough.
+        opens: Timestamp,
+    },
+    /// It is not the time for it.
+    OutsideWindow {
+        /// When it is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        opens: Option<Timestamp>,
+    },
+    /// Not enough people have agreed.
+    AwaitingApproval {
+        /// To what.
+        release: Release,
+        /// Who has.
+        given: Vec<String>,
+        /// How many have to.
+        need: u32,
+        /// Who may.
+        from: Approvers,
+    },
+    /// Nothing in the repository says which version the environment runs.
+    NothingToEdit {
+        /// What was looked for, and where.
+        looked_for: Arc<str>,
+    },
+    /// A marker does not say which workload it is for.
+    AmbiguousMarker {
+        /// File and line.
+        place: Arc<str>,
+    },
+    /// The repository cannot be used.
+    RepositoryUnavailable {
+        /// What went wrong.
+        message: Arc<str>,
+        /// When it is tried again.
+        retry: Timestamp,
+    },
+    /// The forge cannot be used.
+    ForgeUnavailable {
+        /// What went wrong.
+        message: Arc<str>,
+        /// When it is tried again.
+        retry: Timestamp,
+    },
+    /// The forge's limit on requests is used up.
+    RateLimited {
+        /// When it is tried again.
+        retry: Timestamp,
+    },
+    /// Somebody committed to the proposal's branch.
+    BranchChangedByHand {
+        /// Who.
+        by: Arc<str>,
+        /// The proposal.
+        proposal: Arc<str>,
+    },
+    /// The proposal cannot be merged as it is; it is being built again.
+    Conflict {
+        /// The proposal.
+        proposal: Arc<str>,
+    },
+    /// Checks of the proposal failed.
+    ChecksFailing {
+        /// The proposal.
+        proposal: Arc<str>,
+        /// Which checks.
+        checks: Vec<Arc<str>>,
+    },
+    /// Checks of the proposal have not finished.
+    ChecksPending {
+        /// The proposal.
+        proposal: Arc<str>,
+        /// Which checks.
+        checks: Vec<Arc<str>>,
+    },
+    /// A person has to review or merge the proposal.
+    AwaitingReview {
+        /// The proposal.
+        proposal: Arc<str>,
+    },
+    /// Git declares it, and its deployment failed.
+    DeployFailed {
+        /// Where.
+        target: TargetKey,
+        /// What Flux said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<Arc<str>>,
+    },
+    /// Git declares it, and it is on its way.
+    Deploying {
+        /// The targets that do not run it yet.
+        targets: Vec<TargetKey>,
+        /// Until when that may take.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
+}
+
+impl Reason {
+    /// Its name, as CLI, API, status and pull request show it.
+    pub fn name(&self) -> &'static str {
+        self.place().1
+    }
+
+    /// Where it stands among the others: the lower, the more binding.
+    pub(crate) fn rank(&self) -> u8 {
+        self.place().0
+    }
+
+    fn place(&self) -> (u8, &'static str) {
+        match self {
+            Self::Suspended => (0, "Suspended"),
+            Self::Frozen { .. } => (1, "Frozen"),
+            Self::NoStrategy { .. } => (2, "NoStrategy"),
+            Self::Refused { .. } => (3, "Refused"),
+            Self::Backwards { .. } => (4, "Backwards"),
+            Self::OrderUnknown { .. } => (5, "OrderUnknown"),
+            Self::Behind { .. } => (6, "Behind"),
+            Self::NoRevision { .. } => (7, "NoRevision"),
+            Self::TargetUnreachable { .. } => (8, "TargetUnreachable"),
+            Self::NotHealthyYet { .. } => (9, "NotHealthyYet"),
+            Self::NotEnoughTargets { .. } => (10, "NotEnoughTargets"),
+            Self::Soaking { .. } => (11, "Soaking"),
+            Self::OutsideWindow { .. } => (12, "OutsideWindow"),
+            Self::AwaitingApproval { .. } => (13, "AwaitingApproval"),
+            Self::NothingToEdit { .. } => (14, "NothingToEdit"),
+            Self::AmbiguousMarker { .. } => (15, "AmbiguousMarker"),
+            Self::RepositoryUnavailable { .. } => (16, "RepositoryUnavailable"),
+            Self::ForgeUnavailable { .. } => (17, "ForgeUnavailable"),
+            Self::RateLimited { .. } => (18, "RateLimited"),
+            Self::BranchChangedByHand { .. } => (19, "BranchChangedByHand"),
+            Self::Conflict { .. } => (20, "Conflict"),
+            Self::ChecksFailing { .. } => (21, "ChecksFailing"),
+            Self::ChecksPending { .. } => (22, "ChecksPending"),
+            Self::AwaitingReview { .. } => (23, "AwaitingReview"),
+            Self::DeployFailed { .. } => (24, "DeployFailed"),
+            Self::Deploying { .. } => (25, "Deploying"),
+        }
+    }
+
+    /// What would release it.
+    pub fn remedy(&self) -> Remedy<'_> {
+        match self {
+            Self::Suspended => Remedy::Resume,
+            Self::Frozen { freeze, until, .. } => Remedy::Unfreeze { freeze, until: *until },
+            Self::NoStrategy { .. } => Remedy::Configure,
+            Self::Refused { release, .. } | Self::Backwards { release, .. } | Self::OrderUnknown { release, .. } => {
+                Remedy::Ask { release }
+            }
+            Self::Behind { first, .. } => Remedy::Finish { first },
+            Self::NoRevision { workload, .. } => Remedy::Pin { workload },
+            Self::TargetUnreachable { target, .. } => Remedy::Reach { target },
+            Self::NotHealthyYet { environment, .. } => Remedy::Heal { environment },
+            Self::DeployFailed { .. } => Remedy::HealHere,
+            Self::NotEnoughTargets { environment, release, need, .. } => {
+                Remedy::Deploy { environment, release, targets: *need }
+            }
+            Self::Soaking { opens, .. } => Remedy::Wait { until: *opens },
+            Self::OutsideWindow { opens } => opens.map_or(Remedy::ChangeWindow, |until| Remedy::Wait { until }),
+            Self::AwaitingApproval { release, given, need, from } => Remedy::Approve {
+                release,
+                missing: need.saturating_sub(u32::try_from(given.len()).unwrap_or(*need)),
+                from,
+            },
+            Self::NothingToEdit { .. } => Remedy::AddMarker,
+            Self::AmbiguousMarker { place } => Remedy::NameWorkload { place },
+            Self::RepositoryUnavailable { retry, .. }
+            | Self::ForgeUnavailable { retry, .. }
+            | Self::RateLimited { retry } => Remedy::Retry { at: *retry },
+            Self::BranchChangedByHand { proposal, .. } => Remedy::ResolveByHand { proposal },
+            Self::Conflict { proposal } => Remedy::Rebuild { proposal },
+            Self::ChecksFailing { proposal, .. } | Self::ChecksPending { proposal, .. } => {
+                Remedy::PassChecks { proposal }
+            }
+            Self::AwaitingReview { proposal } => Remedy::Review { proposal },
+            Self::Deploying { .. } => Remedy::AwaitDeployment,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Suspended => write!(f, "the pipeline is suspended"),
+            Self::Frozen { freeze, by, why, until } => {
+                write!(f, "frozen by {by} with `{freeze}`: {why}")?;
+                until.map_or(Ok(()), |until| write!(f, "; ends {until}"))
+            }
+            Self::NoStrategy { release } => write!(f, "{release} is ready, and no strategy says how it gets here"),
+            Self::Refused { release, why } => write!(f, "{release} is refused here: {why}"),
+            Self::Backwards { release, than } => write!(f, "{release} is older than {than}, which is here"),
+            Self::OrderUnknown { release, than } => {
+                write!(f, "nothing tells whether {release} is newer than {than}, which is here")
+            }
+            Self::Behind { release, first, requested: true } => {
+                write!(f, "{release} waits for {first}, which a person asked for")
+            }
+            Self::Behind { release, first, requested: false } => {
+                write!(f, "{release} waits for {first}, which is approved or being merged")
+            }
+            Self::NoRevision { target, workload, found } => {
+                write!(f, "{workload} in {target} follows `{found}`: a commit on a branch cannot be promoted")
+            }
+            Self::TargetUnreachable { target, error } => write!(f, "{target} cannot be read: {error}"),
+            Self::NotHealthyYet { environment, release, target, message } => {
+                match release {
+                    Some(release) => write!(f, "{release} is not healthy in {environment}")?,
+                    None => write!(f, "{environment} is not healthy")?,
+                }
+                if let Some(target) = target {
+                    write!(f, ", on {target}")?;
+                }
+                message.as_ref().map_or(Ok(()), |message| write!(f, ": {message}"))
+            }
+            Self::NotEnoughTargets { environment, release, have, need } => {
+                write!(f, "{release} runs on {have} of {need} targets that it needs in {environment}")
+            }
+            Self::Soaking { environment, healthy, opens } => {
+                write!(f, "healthy in {environment} since {healthy}: opens {opens}")
+            }
+            Self::OutsideWindow { opens: Some(opens) } => write!(f, "outside the window: opens {opens}"),
+            Self::OutsideWindow { opens: None } => write!(f, "outside the window, which never opens again"),
+            Self::AwaitingApproval { release, given, need, from } => {
+                write!(f, "{} of {need} approvals for {release}", given.len())?;
+                if !given.is_empty() {
+                    write!(f, " ({})", given.join(", "))?;
+                }
+                write!(f, "; {from} may approve")
+            }
+            Self::NothingToEdit { looked_for } => write!(f, "no place to edit was found: looked for {looked_for}"),
+            Self::AmbiguousMarker { place } => write!(f, "the marker at {place} does not say which workload it is for"),
+            Self::RepositoryUnavailable { message, .. } => write!(f, "the repository cannot be used: {message}"),
+            Self::ForgeUnavailable { message, .. } => write!(f, "the forge cannot be used: {message}"),
+            Self::RateLimited { .. } => write!(f, "the forge's limit on requests is used up"),
+            Self::BranchChangedByHand { by, proposal } => {
+                write!(f, "{by} committed to the branch of {proposal}, so it is theirs now")
+            }
+            Self::Conflict { proposal } => write!(f, "{proposal} conflicts with its base branch"),
+            Self::ChecksFailing { proposal, checks } => write!(f, "checks of {proposal} failed: {}", checks.join(", ")),
+            Self::ChecksPending { proposal, checks } => {
+                write!(f, "checks of {proposal} have not finished: {}", checks.join(", "))
+            }
+            Self::AwaitingReview { proposal } => write!(f, "{proposal} waits for review"),
+            Self::DeployFailed { target, message } => {
+                write!(f, "the deployment failed on {target}")?;
+                message.as_ref().map_or(Ok(()), |message| write!(f, ": {message}"))
+            }
+            Self::Deploying { targets, until } => {
+                let targets: Vec<_> = targets.iter().map(ToString::to_string).collect();
+                write!(f, "declared in Git, and not running yet on {}", targets.join(", "))?;
+                until.map_or(Ok(()), |until| write!(f, "; has until {until}"))
+            }
+        }
+    }
+}
+
+/// What releases a hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy<'a> {
+    /// Resume the pipeline.
+    Resume,
+    /// Lift the freeze, or wait for its end.
+    Unfreeze {
+        /// Which.
+        freeze: &'a Name,
+        /// When it ends.
+        until: Option<Timestamp>,
+    },
+    /// Give the environment a strategy.
+    Configure,
+    /// Ask for the release by name.
+    Ask {
+        /// Which.
+        release: &'a Release,
+    },
+    /// Let the other one finish, or reject it.
+    Finish {
+        /// Which.
+        first: &'a Release,
+    },
+    /// Give the workload a version that can be promoted.
+    Pin {
+        /// Which.
+        workload: &'a WorkloadKey,
+    },
+    /// Make the target readable.
+    Reach {
+        /// Which.
+        target: &'a TargetKey,
+    },
+    /// Make the environment before healthy.
+    Heal {
+        /// Which.
+        environment: &'a EnvironmentName,
+    },
+    /// Make this environment healthy.
+    HealHere,
+    /// Deploy the release to more targets.
+    Deploy {
+        /// Where.
+        environment: &'a EnvironmentName,
+        /// Which.
+        release: &'a Release,
+        /// To how many in all.
+        targets: usize,
+    },
+    /// Wait.
+    Wait {
+        /// Until then.
+        until: Timestamp,
+    },
+    /// Change the window.
+    ChangeWindow,
+    /// Approve.
+    Approve {
+        /// Which release.
+        release: &'a Release,
+        /// How many more have to.
+        missing: u32,
+        /// Who may.
+        from: &'a Approvers,
+    },
+    /// Mark the place to edit.
+    AddMarker,
+    /// Name the workload in the marker.
+    NameWorkload {
+        /// File and line.
+        place: &'a str,
+    },
+    /// It is tried again.
+    Retry {
+        /// When.
+        at: Timestamp,
+    },
+    /// Merge, close or reset what somebody changed.
+    ResolveByHand {
+        /// The proposal.
+        proposal: &'a str,
+    },
+    /// It is built again on the new base.
+    Rebuild {
+        /// The proposal.
+        proposal: &'a str,
+    },
+    /// Have the checks pass.
+    PassChecks {
+        /// The proposal.
+        proposal: &'a str,
+    },
+    /// Review and merge.
+    Review {
+        /// The proposal.
+        proposal: &'a str,
+    },
+    /// It is on its way.
+    AwaitDeployment,
+}
+
+impl fmt::Display for Remedy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Resume => write!(f, "resume the pipeline"),
+            Self::Unfreeze { freeze, until: Some(until) } => write!(f, "lift freeze `{freeze}`, or wait until {until}"),
+            Self::Unfreeze { freeze, until: None } => write!(f, "lift freeze `{freeze}`"),
+            Self::Configure => write!(f, "set `promotion.strategy` for the environment or the pipeline"),
+            Self::Ask { release } => write!(f, "ask for {release} by name, or deploy a newer release"),
+            Self::Finish { first } => write!(f, "let {first} finish, or reject it"),
+            Self::Pin { workload } => {
+                write!(f, "set `version.image` for {workload}, or have it follow a tag or an OCI artifact")
+            }
+            Self::Reach { target } => write!(f, "make {target} readable again"),
+            Self::Heal { environment } => write!(f, "mend the deployment in {environment}"),
+            Self::HealHere => write!(f, "mend the deployment, or promote a newer release"),
+            Self::Deploy { environment, release, targets } => {
+                write!(f, "deploy {release} to {targets} targets of {environment}")
+            }
+            Self::Wait { until } => write!(f, "wait until {until}"),
+            Self::ChangeWindow => write!(f, "change the window"),
+            Self::Approve { release, missing, from } => write!(f, "{missing} more of {from} approve {release}"),
+            Self::AddMarker => write!(f, "mark the version's place in the repository"),
+            Self::NameWorkload { place } => write!(f, "add `\"workload\": \"KIND/NAME\"` to the marker at {place}"),
+            Self::Retry { at } => write!(f, "tried again {at}"),
+            Self::ResolveByHand { proposal } => write!(f, "merge or close {proposal}, or reset its branch"),
+            Self::Rebuild { proposal } => write!(f, "{proposal} is built again on the new base"),
+            Self::PassChecks { proposal } => write!(f, "have the checks of {proposal} pass"),
+            Self::Review { proposal } => write!(f, "review and merge {proposal}"),
+            Self::AwaitDeployment => write!(f, "Flux deploys it"),
+        }
+    }
+}
