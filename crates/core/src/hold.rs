@@ -262,6 +262,28 @@ impl Reason {
         }
     }
 
+    /// Whether this is still the same hold as another one, though it may say more by now.
+    pub(crate) fn is_same_matter(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Frozen { freeze, .. }, Self::Frozen { freeze: other, .. }) => freeze == other,
+            (Self::TargetUnreachable { target, .. }, Self::TargetUnreachable { target: other, .. })
+            | (Self::DeployFailed { target, .. }, Self::DeployFailed { target: other, .. }) => target == other,
+            (Self::NotHealthyYet { target, .. }, Self::NotHealthyYet { target: other, .. }) => target == other,
+            (Self::NotEnoughTargets { release, .. }, Self::NotEnoughTargets { release: other, .. })
+            | (Self::AwaitingApproval { release, .. }, Self::AwaitingApproval { release: other, .. })
+            | (Self::Refused { release, .. }, Self::Refused { release: other, .. })
+            | (Self::NoStrategy { release }, Self::NoStrategy { release: other })
+            | (Self::Backwards { release, .. }, Self::Backwards { release: other, .. })
+            | (Self::OrderUnknown { release, .. }, Self::OrderUnknown { release: other, .. })
+            | (Self::Behind { release, .. }, Self::Behind { release: other, .. }) => release == other,
+            (Self::NoRevision { target, workload, .. }, Self::NoRevision { target: other, workload: another, .. }) => {
+                target == other && workload == another
+            }
+            (Self::Soaking { healthy, .. }, Self::Soaking { healthy: other, .. }) => healthy == other,
+            _ => self.rank() == other.rank(),
+        }
+    }
+
     /// What would release it.
     pub fn remedy(&self) -> Remedy<'_> {
         match self {
