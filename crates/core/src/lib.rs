@@ -27,6 +27,7 @@ mod order;
 mod pipeline;
 mod plan;
 mod promotion;
+mod rehearsal;
 mod release;
 mod snapshot;
 mod support;
@@ -52,6 +53,7 @@ pub use promotion::{
     Approval, Base, Checks, Declared, Intent, Leg, LegFacts, Phase, Problem, ProblemWith, Promotion, PromotionKey,
     Proposal, ProposalState, Review, Turn,
 };
+pub use rehearsal::{Carried, Fact, FactError, Rehearsal};
 pub use release::{FluxSuffix, Release, ReleaseError, Revision, WorkloadKey, WorkloadKind};
 pub use snapshot::{EnvironmentRecord, FirstSuccess, Refusal, Snapshot, TargetRecord};
 pub use window::{Period, PeriodError, Window, WindowState};
