@@ -209,7 +209,8 @@ impl<'p> Pair<'p, '_> {
             if same.len() < need && !self.into.runs(release) && self.newer_there(release).is_none() {
                 about = about.take().or_else(|| Some(release.clone()));
                 let (environment, release) = (self.from.name().clone(), release.clone());
-                holds.push(Reason::NotEnoughTargets { environment, release, have: same.len(), need });
+                let of = self.from.targets.len();
+                holds.push(Reason::NotEnoughTargets { environment, release, have: same.len(), need, of });
             }
         });
         for target in &self.from.targets {

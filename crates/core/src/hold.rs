@@ -115,6 +115,8 @@ pub enum Reason {
         have: usize,
         /// How many have to.
         need: usize,
+        /// How many there are.
+        of: usize,
     },
     /// It has not been healthy for long enough.
     Soaking {
@@ -298,6 +300,7 @@ impl Reason {
             Self::TargetUnreachable { target, .. } => Remedy::Reach { target },
             Self::NotHealthyYet { environment, .. } => Remedy::Heal { environment },
             Self::DeployFailed { .. } => Remedy::HealHere,
+            Self::NotEnoughTargets { environment, need, of, .. } if need > of => Remedy::LowerWhen { environment, of: *of },
             Self::NotEnoughTargets { environment, release, need, .. } => {
                 Remedy::Deploy { environment, release, targets: *need }
             }
@@ -358,8 +361,8 @@ impl fmt::Display for Reason {
                 }
                 message.as_ref().map_or(Ok(()), |message| write!(f, ": {message}"))
             }
-            Self::NotEnoughTargets { environment, release, have, need } => {
-                write!(f, "{release} runs on {have} of {need} targets that it needs in {environment}")
+            Self::NotEnoughTargets { environment, release, have, need, of } => {
+                write!(f, "{release} runs on {have} of {of} targets in {environment}, and needs {need}")
             }
             Self::Soaking { environment, healthy, opens } => {
                 write!(f, "healthy in {environment} since {healthy}: opens {opens}")
@@ -450,6 +453,13 @@ pub enum Remedy<'a> {
         /// To how many in all.
         targets: usize,
     },
+    /// Ask for no more targets than there are.
+    LowerWhen {
+        /// Where.
+        environment: &'a EnvironmentName,
+        /// How many there are.
+        of: usize,
+    },
     /// Wait.
     Wait {
         /// Until then.
@@ -519,6 +529,9 @@ impl fmt::Display for Remedy<'_> {
             Self::HealHere => write!(f, "mend the deployment, or promote a newer release"),
             Self::Deploy { environment, release, targets } => {
                 write!(f, "deploy {release} to {targets} targets of {environment}")
+            }
+            Self::LowerWhen { environment, of } => {
+                write!(f, "lower `promotion.when`: {environment} has only {of} targets")
             }
             Self::Wait { until } => write!(f, "wait until {until}"),
             Self::ChangeWindow => write!(f, "change the window"),

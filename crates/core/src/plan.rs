@@ -225,7 +225,16 @@ fn report(into: &Place<'_>, candidate: Option<Release>, ledger: &Ledger<'_>) -> 
     let live = ledger.live().map(|line| &*line.promotion);
     let promotions = live.into_iter().chain(delivered);
     let mut holds: Vec<Hold> = promotions.flat_map(|promotion| &promotion.holds).chain(&into.record.holds).cloned().collect();
-    holds.sort_by_key(|hold| hold.reason.rank());
+    holds.sort_by_key(|hold| (hold.reason.rank(), hold.since));
+    // What holds the promotion and its successor alike is said once.
+    let mut kept = 0;
+    for index in 0..holds.len() {
+        if !holds[..kept].iter().any(|known| known.reason == holds[index].reason) {
+            holds.swap(kept, index);
+            kept += 1;
+        }
+    }
+    holds.truncate(kept);
     EnvironmentPlan {
         name: into.name().clone(),
         candidate,

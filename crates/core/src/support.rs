@@ -73,6 +73,7 @@ impl Pair<'_, '_> {
                 release: release.clone(),
                 have,
                 need,
+                of: self.from.targets.len(),
             }),
         }
     }

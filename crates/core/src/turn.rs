@@ -7,7 +7,7 @@ use crate::{
     delivered::{Refused, deploying, since},
     gate::{Actor, Gate},
     gates::{Entry, Soaked},
-    hold::{Hold, Reason},
+    hold::{Hold, Reason, Remedy},
     ledger::{Ledger, Line},
     order::Order,
     pipeline::{Concurrency, Merge, Policy, Strategy},
@@ -213,7 +213,11 @@ pub(crate) fn advance(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Opti
 fn begin(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>, candidate: Candidate<'_>) -> Advance {
     let release = match candidate {
         Candidate::Nothing => return Advance::Settled { candidate: None, holds: Vec::new() },
-        Candidate::Held { release, holds } => return Advance::Settled { candidate: release, holds },
+        Candidate::Held { release, holds } if policy.is_some() || !holds.iter().any(is_for_people) => {
+            return Advance::Settled { candidate: release, holds };
+        }
+        Candidate::Held { release: None, .. } => return Advance::Settled { candidate: None, holds: Vec::new() },
+        Candidate::Held { release: Some(release), .. } => release,
         Candidate::Go(offer) => offer.release.clone(),
     };
     if let Some(delivered) = ledger.delivered().filter(|delivered| delivered.release == release) {
@@ -227,6 +231,11 @@ fn begin(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>, 
     }
     create(ledger, pair, release, Vec::new(), Vec::new());
     Advance::Created
+}
+
+/// Whether a person could do something about it by asking; which takes a strategy.
+fn is_for_people(reason: &Reason) -> bool {
+    matches!(reason.remedy(), Remedy::Ask { .. } | Remedy::Unfreeze { .. })
 }
 
 /// What keeps a newer release from taking the place of the one that has its turn.

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use proptest::{prelude::*, test_runner::TestRunner};
 use weir_core::{
     Actor, Approval, Base, Checks, Declared, Fact, Gate, Hold, Intent, Observation, Outcome, Phase, Plan, Policy, Promotion,
-    ProposalState, Remedy, Report, Review, Sighting, Unreachable, WorkloadState, Write, apply, plan,
+    ProposalState, Remedy, Report, Review, Sighting, Unreachable, When, WorkloadState, Write, apply, plan,
 };
 
 use crate::{
@@ -339,6 +339,9 @@ fn release_hold(world: &mut World, index: usize, hold: &Hold) {
             let release = found.release.clone();
             happen(world, Fact::Seen { environment: into, target: None, release, state: WorkloadState::Healthy });
         }
+        Remedy::LowerWhen { .. } => change(world, index, |environment| {
+            environment.promotion.as_mut().unwrap().when = When::Any;
+        }),
         Remedy::Wait { until } => world.rehearsal.now = until,
         Remedy::ChangeWindow => change(world, index, |environment| environment.gates.clear()),
         Remedy::Approve { release, missing, from } => {
