@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn other_string_keys_are_tolerated_and_the_workload_is_read() {
-        let comment = r##"# {"$promotion": "a:b:c", "workload": "HelmRelease/a", "note": "hands off"}"##;
+        let comment = r#"# {"$promotion": "a:b:c", "workload": "HelmRelease/a", "note": "hands off"}"#;
         assert_eq!(marker(comment, false).unwrap().unwrap().workload.as_deref(), Some("HelmRelease/a"));
     }
 
@@ -54,16 +54,16 @@ mod tests {
 
     #[test]
     fn an_object_that_only_mentions_the_key_in_a_value_is_no_marker() {
-        assert_eq!(marker(r##"# {"note": "no $promotion here"}"##, false), None);
+        assert_eq!(marker(r#"# {"note": "no $promotion here"}"#, false), None);
     }
 
     #[test]
     fn a_broken_marker_is_an_error() {
         for comment in [
-            r##"# {"$promotion": "a:b:c""##,
-            r##"# {"$promotion": 1}"##,
-            r##"# {"$promotion": "a:b:c", "n": 1}"##,
-            r##"# "$promotion": "a:b:c""##,
+            r#"# {"$promotion": "a:b:c""#,
+            r#"# {"$promotion": 1}"#,
+            r#"# {"$promotion": "a:b:c", "n": 1}"#,
+            r#"# "$promotion": "a:b:c""#,
             "# $promotion: a:b:c",
             "# {'$promotion': 'a:b:c'}",
         ] {
@@ -75,13 +75,13 @@ mod tests {
 
     #[test]
     fn prose_and_commented_out_lines_are_no_markers() {
-        for comment in [r##"# tag: 1.0 # {"$promotion": "a:b:c"}"##, "# the $promotion marker says where"] {
+        for comment in [r#"# tag: 1.0 # {"$promotion": "a:b:c"}"#, "# the $promotion marker says where"] {
             assert_eq!(marker(comment, true), None);
         }
     }
 
     #[test]
     fn words_around_a_marker_after_a_value_are_an_error() {
-        assert!(matches!(marker(r##"# keep {"$promotion": "a:b:c"}"##, false), Some(Err(_))));
+        assert!(matches!(marker(r#"# keep {"$promotion": "a:b:c"}"#, false), Some(Err(_))));
     }
 }
