@@ -16,14 +16,16 @@ fn file(number: usize, marked: bool) -> String {
     let mark = if marked { " # {\"$promotion\": \"apps:podinfo:prod\"}" } else { "" };
     let mut text = format!(
         "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: app-{number}\n  namespace: apps\n\
-         spec:\n  interval: 10m\n  chart:\n    spec:\n      chart: podinfo\n      version: 6.2.{number}{mark}\n  values:\n"
+         spec:\n  interval: 10m\n  chart:\n    spec:\n      chart: podinfo\n      \
+         version: 6.2.{number}{mark}\n  values:\n"
     );
     let mut key = 0;
     while text.len() < SIZE {
         key += 1;
         let _ = write!(
             text,
-            "    section{key}:\n      # what it is for\n      enabled: true\n      name: \"the name {key}\"\n      ports:\n        - 80\n"
+            "    section{key}:\n      # what it is for\n      enabled: true\n      name: \"the name {key}\"\n      \
+             ports:\n        - 80\n"
         );
     }
     text

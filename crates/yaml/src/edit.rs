@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use granit_parser::ScalarStyle;
+
 use crate::{
     Error, Part, Place, Selector, Value, attach, document,
     find::{in_tree, may_have_markers},
@@ -34,8 +36,8 @@ pub struct Change {
 /// Sets every chosen value of a file, or none.
 ///
 /// A marker that no file has is no error, so that the same edits can be tried on many files; look at
-/// [`Edited::changes`] and [`Edited::kept`]. Markers of other pipelines do not matter here as long as they can be read. A
-/// file that could not have what is looked for is not parsed.
+/// [`Edited::changes`] and [`Edited::kept`]. Markers of other pipelines do not matter here as long as they can be read.
+/// A file that could not have what is looked for is not parsed.
 pub fn set(text: &str, edits: &[(Selector, Value)]) -> Result<Edited, Error> {
     let by_path = edits.iter().any(|(selector, _)| matches!(selector, Selector::Path(_)));
     let by_marker = edits.iter().any(|(selector, _)| matches!(selector, Selector::Marker(_))) && may_have_markers(text);
@@ -55,8 +57,13 @@ pub fn set(text: &str, edits: &[(Selector, Value)]) -> Result<Edited, Error> {
             edited.kept.push(place);
             continue;
         }
+        let in_flow = tree.nodes[node].in_flow;
+        let written = scalar::written(&after, style, in_flow);
+        if style == ScalarStyle::Plain && written != after && !in_flow && tab_below(&text[place.span.end..]) {
+            return Err(Error::TabBelow { place });
+        }
         edited.text.push_str(&text[copied..place.span.start]);
-        edited.text.push_str(&scalar::written(&after, style, tree.nodes[node].in_flow));
+        edited.text.push_str(&written);
         copied = place.span.end;
         edited.changes.push(Change { place, before: before.to_owned(), after: after.clone() });
         changed.insert(node, after);
@@ -64,6 +71,13 @@ pub fn set(text: &str, edits: &[(Selector, Value)]) -> Result<Edited, Error> {
     edited.text.push_str(&text[copied..]);
     verify(&tree, &edited, &changed)?;
     Ok(edited)
+}
+
+/// Whether a line between a value and what comes next starts with a tab. libyaml and its kin take such a line for a
+/// part of a plain scalar, and for an error below a quoted one.
+fn tab_below(rest: &str) -> bool {
+    let space = &rest[..rest.find(|c| !matches!(c, ' ' | '\t' | '\r' | '\n')).unwrap_or(rest.len())];
+    space.find(['\r', '\n']).is_some_and(|line_end| space[line_end..].contains('\t'))
 }
 
 type Wishes<'e> = BTreeMap<usize, Vec<(Part, &'e Value)>>;
@@ -106,8 +120,8 @@ fn fulfilled(before: &str, wishes: &[(Part, &Value)], place: &Place) -> Result<S
     Ok(after)
 }
 
-/// Reads the result back. Quoting is decided by rules that a parser may see differently in a corner that nobody thought
-/// of; here is where that would come out.
+/// Reads the result back. Quoting is decided by rules that a parser may see differently in a corner that nobody
+/// thought of; here is where that would come out.
 fn verify(tree: &Tree<'_>, edited: &Edited, changed: &BTreeMap<usize, String>) -> Result<(), Error> {
     let Some(first) = edited.changes.first() else { return Ok(()) };
     let same = Tree::parse(&edited.text).is_ok_and(|result| tree.differs_only_in(&result, changed));

@@ -13,7 +13,8 @@ use crate::{MarkerError, Path, Place, ValueError};
 pub enum Error {
     /// The file has a marker, or a value to set, and does not parse.
     #[error(
-        "the file is not YAML: {reason} at {place}; a template cannot be changed, mark a value in a file that is YAML as it stands"
+        "the file is not YAML: {reason} at {place}; a template cannot be changed, mark a value in a file that is \
+         YAML as it stands"
     )]
     NotYaml {
         /// Where the parser stopped.
@@ -31,7 +32,8 @@ pub enum Error {
     },
     /// A marker marks nothing.
     #[error(
-        "the marker at {place} belongs to no value; put it after the value on the same line, or directly above the key, indented like it"
+        "the marker at {place} belongs to no value; put it after the value on the same line, or directly above \
+         the key, indented like it"
     )]
     LooseMarker {
         /// Where the comment stands.
@@ -47,7 +49,8 @@ pub enum Error {
     },
     /// The chosen value is used elsewhere through an alias, and would change there, too.
     #[error(
-        "the value at {place} cannot be changed: `{anchor}` is used elsewhere in the document, which would change, too; write the value out where it is used"
+        "the value at {place} cannot be changed: `{anchor}` is used elsewhere in the document, which would \
+         change, too; write the value out where it is used"
     )]
     Shared {
         /// Where the value stands.
@@ -63,9 +66,19 @@ pub enum Error {
         /// What does not fit.
         source: ValueError,
     },
+    /// The value must be quoted now, and not every YAML reader takes a tab below a quoted value.
+    #[error(
+        "the value at {place} cannot be changed: it must be quoted now, and a line below starts with a tab, which \
+         not every reader of YAML accepts there; replace the tab by spaces"
+    )]
+    TabBelow {
+        /// Where the value stands.
+        place: Place,
+    },
     /// Two of the asked changes want different things of one value.
     #[error(
-        "the value at {place} cannot be changed: it was asked to become both `{one}` and `{other}`; mark it for one of them only"
+        "the value at {place} cannot be changed: it was asked to become both `{one}` and `{other}`; mark it for \
+         one of them only"
     )]
     Conflict {
         /// Where the value stands.
@@ -83,7 +96,8 @@ pub enum Error {
     },
     /// The path leads nowhere.
     #[error(
-        "setting `{path}` failed: the file has no such value; check the path, keys that come from an alias or a merge do not count"
+        "setting `{path}` failed: the file has no such value; check the path, keys that come from an alias or a \
+         merge do not count"
     )]
     NotFound {
         /// The path that was to be set.
@@ -91,7 +105,8 @@ pub enum Error {
     },
     /// The path leads to several values.
     #[error(
-        "setting `{path}` failed: it leads to {first} and to {second}; choose one document by its kind and name, and remove keys that stand twice"
+        "setting `{path}` failed: it leads to {first} and to {second}; choose one document by its kind and name, \
+         and remove keys that stand twice"
     )]
     Ambiguous {
         /// The path that was to be set.
@@ -103,7 +118,8 @@ pub enum Error {
     },
     /// The result would have differed in more than the chosen values.
     #[error(
-        "the value at {place} cannot be changed: the file would read differently elsewhere, too; put the value in quotes, and report this as a bug"
+        "the value at {place} cannot be changed: the file would read differently elsewhere, too; put the value in \
+         quotes, and report this as a bug"
     )]
     Unsafe {
         /// Where the first changed value stands.
@@ -151,6 +167,7 @@ impl Error {
             | Self::NotAValue { place, .. }
             | Self::Shared { place, .. }
             | Self::Value { place, .. }
+            | Self::TabBelow { place }
             | Self::Conflict { place, .. }
             | Self::Unsafe { place } => Some(place),
             Self::Ambiguous { first, .. } => Some(first),

@@ -23,16 +23,20 @@ pub struct Marker {
 }
 
 /// Which part of a release a value holds.
+///
+/// Tag, name and digest are looked for in an image reference such as `registry:5000/app:1.0@sha256:…`. A value without
+/// `/`, `:` and `@`, and a digest alone, is one part standing by itself and is replaced whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Part {
     /// The whole value is the version.
     #[default]
     Whole,
-    /// The tag of an image, alone or in a reference such as `registry:5000/app:1.0@sha256:…`.
+    /// The tag of an image. A digest behind the old tag names the old image: it becomes the release's digest if that is
+    /// given, and goes otherwise. A reference without digest gets none.
     Tag,
-    /// The name of an image, alone or in a reference.
+    /// The name of an image: registry and repository. Tag and digest stay, as an image keeps both when it is copied.
     Name,
-    /// The digest of an image, alone or in a reference.
+    /// The digest of an image. A reference without digest gets one.
     Digest,
 }
 
@@ -41,7 +45,8 @@ pub enum Part {
 pub enum MarkerError {
     /// The comment is no JSON object of strings.
     #[error(
-        "the comment is no JSON object of strings ({reason}); write `# {{\"$promotion\": \"namespace:pipeline:environment\"}}`"
+        "the comment is no JSON object of strings ({reason}); write `# {{\"$promotion\": \
+         \"namespace:pipeline:environment\"}}`"
     )]
     Json {
         /// What the JSON parser said.

@@ -24,7 +24,8 @@ pub(crate) enum Step {
 /// Why a text is no [`Path`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "reading the path `{path}` failed: {reason} at character {column}; write it like `spec.images[0].tag`, `containers[name=app].image` or `data[\"a.b\"]`"
+    "reading the path `{path}` failed: {reason} at character {column}; write it like `spec.images[0].tag`, \
+     `containers[name=app].image` or `data[\"a.b\"]`"
 )]
 pub struct PathError {
     /// The text.

@@ -1,4 +1,6 @@
-//! The law of `weir-yaml` over any text. Run with `cargo +nightly fuzz run law fuzz/corpus/law fuzz/seeds -- -dict=fuzz/yaml.dict`.
+//! The law of `weir-yaml` over any text.
+//!
+//! Run it in `crates/yaml/fuzz` with `cargo +nightly fuzz run law corpus/law seeds -- -dict=yaml.dict`.
 #![no_main]
 
 #[path = "../../tests/yaml/law.rs"]

@@ -1,9 +1,9 @@
-//! The law of the crate: for any text and any edits, either an error, or a text that says the same as before but for the
-//! chosen values, which are now what they were asked to be.
+//! The law of the crate: for any text and any edits, either an error, or a text that says the same as before but for
+//! the chosen values, which are now what they were asked to be.
 //!
 //! The judge is libyaml, which shares no code with the parser that the crate uses. Where libyaml does not read the
-//! original at all, or reads it otherwise than the crate does, it cannot judge; what can be checked without it is checked
-//! always. The port to Rust panics in some corners, which only means that it cannot judge there.
+//! original at all, or reads it otherwise than the crate does, it cannot judge; what can be checked without it is
+//! checked always. The port to Rust panics in some corners, which only means that it cannot judge there.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

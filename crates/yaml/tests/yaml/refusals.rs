@@ -143,6 +143,15 @@ fn a_marker_behind_a_key_a_dash_or_an_anchor_is_refused() {
 }
 
 #[test]
+fn a_value_that_must_be_quoted_above_a_tab_is_refused() {
+    for below in ["\n\t\nb: x\n", "\n  \t# comment\n"] {
+        let text = format!("{}\na: 1.0{below}", mark!());
+        assert!(matches!(set_marked(&text, &Value::new("1.1")), Err(Error::TabBelow { place }) if place.line == 2));
+        assert!(set_marked(&text, &Value::new("1.1.0")).is_ok());
+    }
+}
+
+#[test]
 fn nothing_is_changed_when_one_of_several_values_is_refused() {
     let text = concat!("a: 1.0 ", mark!(), "\nb: [1] ", mark!(), "\n");
     assert!(set_marked(text, &Value::new("2.0.0")).is_err());
