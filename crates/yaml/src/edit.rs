@@ -105,7 +105,7 @@ fn wishes<'e>(tree: &Tree<'_>, edits: &'e [(Selector, Value)]) -> Result<Wishes<
     Ok(wishes)
 }
 
-/// What a value becomes by all that is asked of it: the name, the tag and the digest of one image may each have a marker.
+/// What a value becomes by all that is asked of it: name, tag and digest of one image may each have a marker.
 fn fulfilled(before: &str, wishes: &[(Part, &Value)], place: &Place) -> Result<String, Error> {
     let apply = |current: &str, (part, value): &(Part, &Value)| {
         value.applied(*part, current).map_err(|source| Error::Value { place: place.clone(), source })

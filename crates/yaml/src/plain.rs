@@ -23,13 +23,15 @@ fn is_word(text: &str) -> bool {
     WORDS.iter().any(|word| unsigned.eq_ignore_ascii_case(word))
 }
 
-/// Integers in every base and floats, with the underscores of YAML 1.1.
+/// Integers in every base and floats, with the underscores of YAML 1.1. Readers take more than the standards do, such as
+/// the `0b-1` of Go's and the `0x_` of Python's.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text).replace('_', "").to_ascii_lowercase();
     let is = |digits: &str, base: u32| !digits.is_empty() && digits.chars().all(|c| c.is_digit(base));
     for (prefix, base) in [("0x", 16), ("0o", 8), ("0b", 2)] {
         if let Some(digits) = digits.strip_prefix(prefix) {
-            return is(digits, base);
+            let digits = digits.strip_prefix(['+', '-']).unwrap_or(digits);
+            return digits.is_empty() || is(digits, base);
         }
     }
     let (mantissa, exponent) = digits.split_once('e').map_or((digits.as_str(), None), |(m, e)| (m, Some(e)));
@@ -78,6 +80,9 @@ mod tests {
             "0o7",
             "0b1",
             "-0x1f",
+            "0b-1",
+            "0_o+7",
+            "0x_",
             "1_000",
             "1_000.5",
             "yes",

@@ -12,6 +12,9 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 
 use crate::{Error, NotAValue, Place};
 
+/// What any YAML reader takes for the end of a line: those of YAML 1.2, and three more of YAML 1.1.
+const LINE_BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// A file, parsed to its end.
 pub(crate) struct Tree<'t> {
     pub(crate) text: &'t str,
@@ -201,7 +204,7 @@ impl<'t> Tree<'t> {
             Kind::Scalar { .. } if node.span.is_empty() => return refuse(NotAValue::Empty),
             Kind::Scalar { value, style } => (value, *style),
         };
-        if self.text[node.span.clone()].contains(['\n', '\r']) {
+        if self.text[node.span.clone()].contains(LINE_BREAKS) {
             return refuse(NotAValue::ManyLines);
         }
         let mut holder = Some(chosen);

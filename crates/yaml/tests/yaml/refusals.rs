@@ -72,6 +72,13 @@ fn a_scalar_of_several_lines_is_refused() {
 }
 
 #[test]
+fn a_value_that_has_several_lines_for_older_readers_only_is_refused() {
+    for text in [concat!("a: -\u{2028}b ", mark!(), "\n"), concat!("a: 'b\u{85}c' ", mark!(), "\n")] {
+        assert_eq!(not_a_value(text).0, NotAValue::ManyLines);
+    }
+}
+
+#[test]
 fn a_value_that_an_alias_uses_is_refused() {
     let text = concat!("a: &v 1.0 ", mark!(), "\nb: *v\n");
     assert!(matches!(refused(text), Error::Shared { place, anchor } if place.line == 1 && anchor == "*v"));
