@@ -6,6 +6,7 @@ mod cluster;
 mod freeze;
 mod gate;
 mod observation;
+pub(crate) mod patterns;
 mod pipeline;
 mod promotion;
 mod proposal;

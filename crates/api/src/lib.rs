@@ -1,5 +1,9 @@
 //! The Kubernetes kinds of Weir.
+mod convert;
 mod crd;
 mod kinds;
+mod validate;
+pub use convert::*;
 pub use crd::*;
 pub use kinds::*;
+pub use validate::{Violation, validate};

@@ -4,7 +4,7 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::schema;
+use super::{patterns, schema};
 
 /// What is stopped, why, and for how long.
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
@@ -52,15 +52,15 @@ pub struct FreezeSpec {
 pub struct FreezeSelector {
     /// Only pipelines of this namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 63), regex(pattern = schema::NAMESPACE))]
+    #[schemars(length(min = 1, max = 63), regex(pattern = patterns::NAMESPACE))]
     pub namespace: Option<String>,
     /// Only pipelines of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 253), regex(pattern = schema::NAME))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::NAME))]
     pub pipeline: Option<String>,
     /// Only promotions into environments of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 63), regex(pattern = schema::ENVIRONMENT))]
+    #[schemars(length(min = 1, max = 63), regex(pattern = patterns::ENVIRONMENT))]
     pub environment: Option<String>,
     /// Only releases that hold this revision: a quarantine.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::schema;
+use super::patterns;
 
 /// A condition on entering an environment: exactly one of `approval`, `window` and `soak`.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct ApprovalGate {
     pub allow_author: Option<bool>,
     /// How long an approval counts, such as `24h`. Default: until the promotion ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 32), regex(pattern = schema::DURATION))]
+    #[schemars(length(max = 32), regex(pattern = patterns::DURATION))]
     pub expires_after: Option<String>,
 }
 
@@ -78,7 +78,7 @@ pub struct Period {
     #[schemars(length(min = 1, max = 128))]
     pub schedule: String,
     /// How long it lasts, such as `8h`. At least a minute.
-    #[schemars(length(max = 32), regex(pattern = schema::DURATION))]
+    #[schemars(length(max = 32), regex(pattern = patterns::DURATION))]
     pub duration: String,
     /// The time zone of the schedule, such as `Europe/Berlin`. Default: `UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,6 +91,6 @@ pub struct Period {
 #[schemars(inline)]
 pub struct SoakGate {
     /// For how long, such as `1h30m`.
-    #[schemars(length(max = 32), regex(pattern = schema::DURATION))]
+    #[schemars(length(max = 32), regex(pattern = patterns::DURATION))]
     pub duration: String,
 }

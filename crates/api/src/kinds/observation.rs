@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::schema;
+use super::{patterns, schema};
 
 /// What the reports are about.
 #[derive(CustomResource, JsonSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
@@ -26,10 +26,10 @@ use super::schema;
 #[schemars(inline)]
 pub struct ObservationSpec {
     /// The pipeline, in the same namespace.
-    #[schemars(length(min = 1, max = 253), regex(pattern = schema::NAME))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::NAME))]
     pub pipeline: String,
     /// The environment it was reported for.
-    #[schemars(length(min = 1, max = 63), regex(pattern = schema::ENVIRONMENT))]
+    #[schemars(length(min = 1, max = 63), regex(pattern = patterns::ENVIRONMENT))]
     pub environment: String,
     /// The target, as `NAMESPACE` or `CLUSTER-NAMESPACE/CLUSTER/NAMESPACE`. Missing: some target of the environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     gate::Gate,
-    schema,
+    patterns,
     status::PipelineStatus,
     strategy::{PromotionRules, Strategy},
 };
@@ -94,7 +94,7 @@ pub struct AppRef {
     /// Its kind.
     pub kind: AppKind,
     /// Its name, the same in every target.
-    #[schemars(length(min = 1, max = 253), regex(pattern = schema::NAME))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::NAME))]
     pub name: String,
 }
 
@@ -118,7 +118,7 @@ pub enum AppKind {
 #[serde(rename_all = "camelCase")]
 pub struct Environment {
     /// Its name, part of branches and markers.
-    #[schemars(length(min = 1, max = 63), regex(pattern = schema::ENVIRONMENT))]
+    #[schemars(length(min = 1, max = 63), regex(pattern = patterns::ENVIRONMENT))]
     pub name: String,
     /// Where it runs. Each target is listed once.
     #[schemars(length(max = 512), extend("x-kubernetes-list-type" = "set"))]
@@ -138,7 +138,7 @@ pub struct Environment {
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     /// The namespace of the workloads.
-    #[schemars(length(min = 1, max = 63), regex(pattern = schema::NAMESPACE))]
+    #[schemars(length(min = 1, max = 63), regex(pattern = patterns::NAMESPACE))]
     pub namespace: String,
     /// The cluster. Default: the one that the pipeline lives on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,11 +157,11 @@ pub struct ClusterRef {
     /// Its kind.
     pub kind: ClusterKind,
     /// Its name.
-    #[schemars(length(min = 1, max = 253), regex(pattern = schema::NAME))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::NAME))]
     pub name: String,
     /// Its namespace. Default: the pipeline's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 63), regex(pattern = schema::NAMESPACE))]
+    #[schemars(length(min = 1, max = 63), regex(pattern = patterns::NAMESPACE))]
     pub namespace: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::schema;
+use super::{patterns, schema};
 
 /// Which release shall go where. Written once, when the promotion is made.
 #[derive(CustomResource, JsonSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
@@ -30,16 +30,16 @@ use super::schema;
 #[serde(rename_all = "camelCase")]
 pub struct PromotionSpec {
     /// The pipeline, in the same namespace.
-    #[schemars(length(min = 1, max = 253), regex(pattern = schema::NAME))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::NAME))]
     pub pipeline: String,
     /// The environment that is entered.
-    #[schemars(length(min = 1, max = 63), regex(pattern = schema::ENVIRONMENT))]
+    #[schemars(length(min = 1, max = 63), regex(pattern = patterns::ENVIRONMENT))]
     pub environment: String,
     /// The turn. The highest is the one that counts.
     #[schemars(range(min = 0))]
     pub ordinal: i64,
     /// The environment that the release comes from.
-    #[schemars(length(min = 1, max = 63), regex(pattern = schema::ENVIRONMENT))]
+    #[schemars(length(min = 1, max = 63), regex(pattern = patterns::ENVIRONMENT))]
     pub from: String,
     /// What is promoted: a revision for each workload, such as `HelmRelease/podinfo: 6.2.0`.
     #[schemars(extend("minProperties" = 1))]

@@ -4,7 +4,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::schema;
+use super::{patterns, schema};
 
 /// What is proposed.
 #[derive(CustomResource, JsonSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ use super::schema;
 #[schemars(inline)]
 pub struct ProposalSpec {
     /// The address of the repository.
-    #[schemars(length(min = 1, max = 2048), regex(pattern = schema::REPOSITORY))]
+    #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::REPOSITORY))]
     pub repository: String,
     /// The branch that it would be merged into.
     #[schemars(length(min = 1, max = 244))]
@@ -34,7 +34,7 @@ pub struct ProposalSpec {
     #[schemars(length(min = 1, max = 244))]
     pub branch: String,
     /// The commit that is proposed.
-    #[schemars(regex(pattern = schema::COMMIT))]
+    #[schemars(regex(pattern = patterns::COMMIT))]
     pub head: String,
     /// One line.
     #[schemars(length(min = 1, max = 1024))]
@@ -86,7 +86,7 @@ pub struct Review {
     /// What.
     pub verdict: Verdict,
     /// The commit that was reviewed. A review counts for that commit only.
-    #[schemars(regex(pattern = schema::COMMIT))]
+    #[schemars(regex(pattern = patterns::COMMIT))]
     pub head: String,
     /// When.
     #[schemars(schema_with = "schema::time")]

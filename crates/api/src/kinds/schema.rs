@@ -2,19 +2,7 @@
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// A Go duration, as Flux writes it.
-pub(super) const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$";
-/// As [`weir_core::EnvironmentName`].
-pub(super) const ENVIRONMENT: &str = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$";
-/// As [`weir_core::Name`].
-pub(super) const NAME: &str = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$";
-/// As [`weir_core::Namespace`].
-pub(super) const NAMESPACE: &str = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$";
-/// As [`weir_core::RepoUrl`].
-pub(super) const REPOSITORY: &str =
-    r"^(https?://\S+|ssh://\S+|file://\S+|[^-/:\s][^/:\s]*:/?[^/\s]\S*)$";
-/// As [`weir_core::CommitId`].
-pub(super) const COMMIT: &str = r"^([0-9a-f]{40}|[0-9a-f]{64})$";
+use super::patterns;
 
 /// A record of the core. Its form is the core's own business, so the schema does not repeat it.
 pub(super) fn record(_: &mut SchemaGenerator) -> Schema {
@@ -35,7 +23,7 @@ pub(super) fn when(_: &mut SchemaGenerator) -> Schema {
         "x-kubernetes-int-or-string": true,
         "minimum": 1,
         "maxLength": 10,
-        "pattern": "^(any|all|[1-9][0-9]*|([1-9][0-9]?|100)%)$",
+        "pattern": patterns::WHEN,
     })
 }
 

@@ -5,7 +5,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::schema;
+use super::{patterns, schema};
 
 /// How a release gets into an environment.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
@@ -38,7 +38,7 @@ pub struct PromotionRules {
     pub concurrency: Option<Concurrency>,
     /// How long a delivered release may take to be healthy on every target, such as `30m`. Default: `1h`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 32), regex(pattern = schema::DURATION))]
+    #[schemars(length(max = 32), regex(pattern = patterns::DURATION))]
     pub deploy_timeout: Option<String>,
 }
 
@@ -81,7 +81,7 @@ pub struct PullRequestStrategy {
     #[serde(rename = "type")]
     pub type_: ForgeType,
     /// The address of the repository.
-    #[schemars(length(min = 1, max = 2048), regex(pattern = schema::REPOSITORY))]
+    #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::REPOSITORY))]
     pub url: String,
     /// The branch that the environment follows. Default: `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ pub struct PullRequestStrategy {
 #[serde(rename_all = "camelCase")]
 pub struct PushStrategy {
     /// The address of the repository.
-    #[schemars(length(min = 1, max = 2048), regex(pattern = schema::REPOSITORY))]
+    #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::REPOSITORY))]
     pub url: String,
     /// The branch that the environment follows. Default: `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ pub struct PushStrategy {
 #[serde(rename_all = "camelCase")]
 pub struct ShortPullRequest {
     /// The address of the repository.
-    #[schemars(length(min = 1, max = 2048), regex(pattern = schema::REPOSITORY))]
+    #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::REPOSITORY))]
     pub url: String,
     /// The branch that the environment follows. Default: `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,7 +133,7 @@ pub struct Notification {}
 #[schemars(inline)]
 pub struct SecretRef {
     /// Its name.
-    #[schemars(length(min = 1, max = 253), regex(pattern = schema::NAME))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::NAME))]
     pub name: String,
 }
 
