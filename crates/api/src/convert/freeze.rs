@@ -38,12 +38,11 @@ impl Freeze {
 
     /// The object that keeps a freeze.
     pub fn from_core(freeze: &weir_core::Freeze) -> Self {
-        let text = |value: Option<String>| value;
         let selector = FreezeSelector {
-            namespace: text(freeze.selector.namespace.as_ref().map(ToString::to_string)),
-            pipeline: text(freeze.selector.pipeline.as_ref().map(ToString::to_string)),
-            environment: text(freeze.selector.environment.as_ref().map(ToString::to_string)),
-            release: text(freeze.selector.release.as_ref().map(ToString::to_string)),
+            namespace: freeze.selector.namespace.as_ref().map(ToString::to_string),
+            pipeline: freeze.selector.pipeline.as_ref().map(ToString::to_string),
+            environment: freeze.selector.environment.as_ref().map(ToString::to_string),
+            release: freeze.selector.release.as_ref().map(ToString::to_string),
         };
         let spec = FreezeSpec {
             selector: (selector != FreezeSelector::default()).then_some(selector),
