@@ -32,8 +32,10 @@ impl Observation {
             }
         };
         let pipeline = namespace.zip(name).map(|(namespace, name)| PipelineKey { namespace, name });
-        let key = environment.zip(workload).map(|(environment, workload)| {
-            ObservationKey { environment, target: target.flatten(), workload }
+        let key = environment.zip(workload).map(|(environment, workload)| ObservationKey {
+            environment,
+            target: target.flatten(),
+            workload,
         });
         let all = pipeline.zip(key).zip(reported).map(|((pipeline, key), reported)| (pipeline, key, reported));
         problems.or(all)

@@ -105,7 +105,12 @@ fn target(target: &Target, path: &str, home: &Namespace, problems: &mut Problems
     Some(TargetKey { cluster: Some(cluster), namespace: namespace? })
 }
 
-fn policy(rules: &PromotionRules, general: Option<&IntOrString>, path: &str, problems: &mut Problems) -> Option<Policy> {
+fn policy(
+    rules: &PromotionRules,
+    general: Option<&IntOrString>,
+    path: &str,
+    problems: &mut Problems,
+) -> Option<Policy> {
     let mut policy = Policy::with(strategy(rules, path, problems)?);
     let when = rules.when.as_ref().or(general).map(|when| match when {
         IntOrString::Int(count) => count.to_string().parse::<When>(),

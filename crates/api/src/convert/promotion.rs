@@ -23,10 +23,10 @@ impl Promotion {
         let from = problems.name("spec.from", weir_core::EnvironmentName::new(&spec.from));
         let ordinal = problems.check("spec.ordinal", u64::try_from(spec.ordinal).map_err(|_| "allowed: at least 0"));
         let release: Option<Release> = problems.json("spec.release", &json!(spec.release));
-        let requested_by = spec.requested_by.as_ref().map(|by| weir_core::Actor {
-            name: by.name.clone(),
-            groups: by.groups.clone().unwrap_or_default(),
-        });
+        let requested_by = spec
+            .requested_by
+            .as_ref()
+            .map(|by| weir_core::Actor { name: by.name.clone(), groups: by.groups.clone().unwrap_or_default() });
         let pipeline = namespace.zip(name).map(|(namespace, name)| PipelineKey { namespace, name });
         let key = pipeline.zip(environment).zip(ordinal);
         let key = key.map(|((pipeline, environment), ordinal)| PromotionKey { pipeline, environment, ordinal });
@@ -76,7 +76,8 @@ fn with_status(
     status: &PromotionStatus,
     problems: &mut Problems,
 ) -> Option<weir_core::Promotion> {
-    let (Ok(mut record), Ok(Value::Object(status))) = (serde_json::to_value(fresh), serde_json::to_value(status)) else {
+    let (Ok(mut record), Ok(Value::Object(status))) = (serde_json::to_value(fresh), serde_json::to_value(status))
+    else {
         return None;
     };
     let fields = record.as_object_mut()?;

@@ -22,7 +22,7 @@ use super::{patterns, schema};
     printcolumn(name = "Reason", type_ = "string", json_path = ".spec.reason")
 )]
 #[x_kube(
-    validation = Rule::new("!has(self.from) || !has(self.until) || timestamp(self.from) < timestamp(self.until)")
+    validation = Rule::new("!has(self.from) || !has(self.until) || self.from < self.until")
         .message("`until` has to be later than `from`").field_path(".until")
 )]
 pub struct FreezeSpec {

@@ -9,8 +9,7 @@ pub(crate) const NAME: &str = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$";
 /// As [`weir_core::Namespace`].
 pub(crate) const NAMESPACE: &str = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$";
 /// As [`weir_core::RepoUrl`].
-pub(crate) const REPOSITORY: &str =
-    r"^(https?://\S+|ssh://\S+|file://\S+|[^-/:\s][^/:\s]*:/?[^/\s]\S*)$";
+pub(crate) const REPOSITORY: &str = r"^(https?://\S+|ssh://\S+|file://\S+|[^-/:\s][^/:\s]*:/?[^/\s]\S*)$";
 /// As [`weir_core::CommitId`].
 pub(crate) const COMMIT: &str = r"^([0-9a-f]{40}|[0-9a-f]{64})$";
 /// As [`weir_core::When`].

@@ -80,7 +80,7 @@ struct Reader<'p, 't> {
     values: usize,
 }
 
-impl Reader<'_, '_> {
+impl<'t> Reader<'_, 't> {
     /// The next document; none at the end of the text.
     fn document(&mut self) -> Result<Option<Node>, Problem> {
         loop {
@@ -95,7 +95,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn node(&mut self, event: Event<'_>, span: Span, depth: usize) -> Result<Node, Problem> {
+    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, Problem> {
         let place = place(span);
         self.values += 1;
         if depth > DEPTH || self.values > VALUES {
@@ -152,10 +152,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn next(&mut self) -> Result<Option<(Event<'static>, Span)>, Problem> {
+    fn next(&mut self) -> Result<Option<(Event<'t>, Span)>, Problem> {
         match self.parser.next_event() {
             None | Some(Ok((Event::StreamEnd, _))) => Ok(None),
-            Some(Ok((event, span))) => Ok(Some((owned(event), span))),
+            Some(Ok((event, span))) => Ok(Some((event, span))),
             Some(Err(error)) => {
                 let mark = error.marker();
                 let place = Place { line: mark.line(), column: mark.col() + 1 };
@@ -164,7 +164,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn expect(&mut self) -> Result<(Event<'static>, Span), Problem> {
+    fn expect(&mut self) -> Result<(Event<'t>, Span), Problem> {
         let end = Place { line: 1, column: 1 };
         self.next()?.ok_or_else(|| (end, Violation::new("", "is not YAML: it ends too early")))
     }
@@ -240,23 +240,4 @@ fn size(content: &Content) -> usize {
 
 fn place(span: Span) -> Place {
     Place { line: span.start.line(), column: span.start.col() + 1 }
-}
-
-fn owned(event: Event<'_>) -> Event<'static> {
-    use std::borrow::Cow;
-    let own = |tag: Option<Cow<'_, granit_parser::Tag>>| tag.map(|tag| Cow::Owned(tag.into_owned()));
-    match event {
-        Event::Scalar(text, style, anchor, tag) => {
-            Event::Scalar(Cow::Owned(text.into_owned()), style, anchor, own(tag))
-        }
-        Event::SequenceStart(style, anchor, tag) => Event::SequenceStart(style, anchor, own(tag)),
-        Event::MappingStart(style, anchor, tag) => Event::MappingStart(style, anchor, own(tag)),
-        Event::Alias(anchor) => Event::Alias(anchor),
-        Event::SequenceEnd => Event::SequenceEnd,
-        Event::MappingEnd => Event::MappingEnd,
-        Event::DocumentStart(explicit, version) => Event::DocumentStart(explicit, version),
-        Event::DocumentEnd => Event::DocumentEnd,
-        Event::StreamStart => Event::StreamStart,
-        _ => Event::StreamEnd,
-    }
 }

@@ -1,3 +1,8 @@
 //! The kinds, read from YAML and turned into facts of the core, as the rest of Weir uses them.
 
 mod crds;
+mod examples;
+mod manifests;
+mod records;
+mod rules;
+mod world;
