@@ -1,6 +1,7 @@
 //! The kinds, as they are written in YAML and kept by the Kubernetes API.
 
 #![expect(unreachable_pub, reason = "`KubeSchema` copies each struct, `pub` and all, into a function")]
+#![expect(clippy::duplicated_attributes, reason = "a kind may well have two printer columns of one type")]
 
 mod cluster;
 mod freeze;

@@ -54,7 +54,7 @@ impl fmt::Display for Sentence<'_> {
 
 /// What an object of a known kind breaks: its schema first, then its rules. An object of another kind breaks nothing.
 pub fn validate(object: &Value) -> Vec<Violation> {
-    let Some(kind) = Kind::of(object) else { return Vec::new() };
+    let Some(kind) = Definition::of(object) else { return Vec::new() };
     let mut violations = schema::violations(&kind.schema, object);
     let sound = violations.is_empty();
     let broken = Validator::new().validate_compiled(&kind.rules, object, None).err();
@@ -68,18 +68,18 @@ pub fn validate(object: &Value) -> Vec<Violation> {
 }
 
 /// A kind that Weir defines, ready to judge objects.
-struct Kind {
+struct Definition {
     api_version: String,
     kind: String,
     schema: Value,
     rules: CompiledSchema,
 }
 
-static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+static KINDS: LazyLock<Vec<Definition>> = LazyLock::new(|| {
     let ready = |crd| {
         let schema = schema_of(&crd);
         let version = crd.spec.versions.first().map_or("", |version| version.name.as_str());
-        Kind {
+        Definition {
             api_version: format!("{}/{version}", crd.spec.group),
             kind: crd.spec.names.kind.clone(),
             rules: compile_schema(&schema),
@@ -89,7 +89,7 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     crds().into_iter().map(ready).collect()
 });
 
-impl Kind {
+impl Definition {
     fn of(object: &Value) -> Option<&'static Self> {
         let (api_version, kind) = (object.get("apiVersion")?.as_str()?, object.get("kind")?.as_str()?);
         KINDS.iter().find(|known| known.api_version == api_version && known.kind == kind)

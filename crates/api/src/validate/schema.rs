@@ -1,4 +1,4 @@
-//! The part of OpenAPI that definitions of kinds use, checked as the API server does. Unlike it, fields that nobody knows
+//! The part of the schema language that definitions use, checked as the API server does. Unlike it, fields that nobody knows
 //! are reported, not dropped.
 
 use std::{cell::RefCell, collections::HashMap};
