@@ -94,10 +94,8 @@ fn aliases_and_merge_keys_work_and_cannot_be_used_to_exhaust_memory() {
         "targets: [&t {namespace: podinfo-prod}, {<<: *t, namespace: other}]",
     );
     assert_eq!(pipeline(&text).spec.environments[1].targets.len(), 2);
-    let mut bomb = "a: &a0 [x]\n".to_owned();
-    for n in 1..30 {
-        bomb += &format!("b{n}: &a{n} [*a{0}, *a{0}, *a{0}, *a{0}]\n", n - 1);
-    }
+    let line = |n: usize| format!("b{n}: &a{n} [*a{0}, *a{0}, *a{0}, *a{0}]\n", n - 1);
+    let bomb = "a: &a0 [x]\n".to_owned() + &(1..30).map(line).collect::<String>();
     assert!(errors(&bomb).contains("is too large"), "{}", errors(&bomb));
 }
 
