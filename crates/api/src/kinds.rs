@@ -3,6 +3,7 @@
 #![expect(unreachable_pub, reason = "`KubeSchema` copies each struct, `pub` and all, into a function")]
 #![expect(clippy::duplicated_attributes, reason = "a kind may well have two printer columns of one type")]
 
+pub(crate) mod address;
 mod cluster;
 mod freeze;
 mod gate;
@@ -15,6 +16,7 @@ mod schema;
 mod status;
 mod strategy;
 
+pub use address::Address;
 pub use cluster::{GitopsCluster, GitopsClusterSpec, GitopsClusterStatus};
 pub use freeze::{Freeze, FreezeSelector, FreezeSpec};
 pub use gate::{ApprovalGate, Gate, Period, SoakGate, WindowGate};

@@ -23,13 +23,13 @@ pub use convert::{
 };
 pub use crd::{crd_yaml, crds};
 pub use kinds::{
-    AppKind, AppRef, ApprovalGate, ClusterKind, ClusterRef, Comment, Concurrency, Environment, EnvironmentStatus,
-    ForgeType, Freeze, FreezeSelector, FreezeSpec, Gate, GitopsCluster, GitopsClusterSpec, GitopsClusterStatus, Merge,
-    Notification, Observation, ObservationSpec, ObservationStatus, OlderPipeline, OlderPipelineSpec, Period, Pipeline,
-    PipelineSpec, PipelineStatus, Promotion, PromotionRules, PromotionSpec, PromotionStatus, Proposal, ProposalSpec,
-    ProposalState, ProposalStatus, PullRequestStrategy, PushStrategy, Requester, Review, SecretRef, ShortPullRequest,
-    SoakGate, Strategy, Target, TargetStatus, Verdict, VersionFrom, VersionRule, WaitingApproval, WindowGate,
-    WorkloadStatus,
+    Address, AppKind, AppRef, ApprovalGate, ClusterKind, ClusterRef, Comment, Concurrency, Environment,
+    EnvironmentStatus, ForgeType, Freeze, FreezeSelector, FreezeSpec, Gate, GitopsCluster, GitopsClusterSpec,
+    GitopsClusterStatus, Merge, Notification, Observation, ObservationSpec, ObservationStatus, OlderPipeline,
+    OlderPipelineSpec, Period, Pipeline, PipelineSpec, PipelineStatus, Promotion, PromotionRules, PromotionSpec,
+    PromotionStatus, Proposal, ProposalSpec, ProposalState, ProposalStatus, PullRequestStrategy, PushStrategy,
+    Requester, Review, SecretRef, ShortPullRequest, SoakGate, Strategy, Target, TargetStatus, Verdict, VersionFrom,
+    VersionRule, WaitingApproval, WindowGate, WorkloadStatus,
 };
-pub use manifest::{Manifest, ManifestError, Object, Place, read};
+pub use manifest::{Content, Manifest, ManifestError, Object, Place, read};
 pub use validate::{Violation, validate};

@@ -4,6 +4,8 @@ mod error;
 mod scalar;
 mod tree;
 
+use std::fmt;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -58,8 +60,18 @@ pub enum Object {
         /// Its name.
         name: Option<String>,
         /// All of it: Secrets, for example, are read from manifests too.
-        content: Value,
+        content: Content,
     },
+}
+
+/// The whole of an object that Weir does not define. It may be a Secret, so it is never shown.
+#[derive(Clone, PartialEq)]
+pub struct Content(pub Value);
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
 }
 
 /// Reads all objects of a YAML text. `file` is only named in errors.
@@ -101,6 +113,7 @@ fn object(document: &Document) -> Result<Option<Object>, Vec<Violation>> {
         }
     }
     let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else { return Err(violations) };
+    violations.extend(unknown_kind(api_version, kind));
     violations.extend(validate(value));
     if !violations.is_empty() {
         return Err(violations);
@@ -138,10 +151,29 @@ fn object(document: &Document) -> Result<Option<Object>, Vec<Violation>> {
             api_version: api_version.to_owned(),
             kind: kind.to_owned(),
             name: value.pointer("/metadata/name").and_then(Value::as_str).map(str::to_owned),
-            content: value.clone(),
+            content: Content(value.clone()),
         },
     };
     Ok(Some(object))
+}
+
+/// An object of Weir's own groups that is of no known kind is a mistake, not somebody else's object.
+fn unknown_kind(api_version: &str, kind: &str) -> Option<Violation> {
+    let group = api_version.split('/').next().unwrap_or_default();
+    let known: &[&str] = match group {
+        "pipelines.weave.works" => &["Pipeline", "Promotion", "Observation", "Freeze", "Proposal"],
+        "pipelines.wego.weave.works" => &["Pipeline"],
+        _ => return None,
+    };
+    let version = format!("{group}/v1alpha1");
+    let (path, found, allowed) = if !known.contains(&kind) {
+        ("kind", kind, known.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", "))
+    } else if api_version != version {
+        ("apiVersion", api_version, format!("`{version}`"))
+    } else {
+        return None;
+    };
+    Some(Violation::new(path, format!("allowed: {allowed}")).found(&found.into()))
 }
 
 fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, Vec<Violation>> {

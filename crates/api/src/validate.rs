@@ -9,7 +9,10 @@ use std::{fmt, sync::LazyLock};
 use kube::core::cel::{CompiledSchema, ErrorKind, Validator, compile_schema};
 use serde_json::Value;
 
-use crate::crd::{crds, schema as schema_of};
+use crate::{
+    crd::{crds, schema as schema_of},
+    kinds::address::redacted,
+};
 
 /// One way in which an object breaks the rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -107,15 +110,6 @@ fn shown(value: &Value) -> Option<String> {
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(80).collect();
     Some(if short.len() < text.len() { format!("{short}…") } else { text })
-}
-
-/// A text as it may be shown: an address loses whatever stands before its host and after its path.
-fn redacted(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use weir_core::{
 use super::{Problems, name_of, namespace_of, parse_duration};
 use crate::{
     kinds::{
-        AppKind, ApprovalGate, Concurrency, Environment, ForgeType, Gate, Merge, OlderPipeline, Period, Pipeline,
-        PipelineSpec, PromotionRules, SecretRef, Target,
+        Address, AppKind, ApprovalGate, Concurrency, Environment, ForgeType, Gate, Merge, OlderPipeline, Period,
+        Pipeline, PipelineSpec, PromotionRules, SecretRef, Target,
     },
     validate::Violation,
 };
@@ -136,7 +136,7 @@ fn strategy(rules: &PromotionRules, path: &str, problems: &mut Problems) -> Opti
         let path = format!("{path}.pullRequest");
         let branch = (short.branch.as_deref(), "branch");
         let repository = repository(&short.url, branch, None, &path, problems)?;
-        let forge = guessed_forge(&short.url);
+        let forge = guessed_forge(&short.url.0);
         return Some(weir_core::Strategy::PullRequest(weir_core::PullRequest { forge, repository }));
     }
     let strategy = rules.strategy.as_ref()?;
@@ -157,13 +157,13 @@ fn strategy(rules: &PromotionRules, path: &str, problems: &mut Problems) -> Opti
 }
 
 fn repository(
-    url: &str,
+    url: &Address,
     (branch, branch_field): (Option<&str>, &str),
     secret: Option<&SecretRef>,
     path: &str,
     problems: &mut Problems,
 ) -> Option<Repository> {
-    let url = problems.name(&format!("{path}.url"), RepoUrl::new(url));
+    let url = problems.name(&format!("{path}.url"), RepoUrl::new(&*url.0));
     let base = BranchName::new(branch.unwrap_or(DEFAULT_BRANCH));
     let base = problems.name(&format!("{path}.{branch_field}"), base);
     let secret = secret.map(|secret| problems.name(&format!("{path}.secretRef.name"), Name::new(&secret.name)));

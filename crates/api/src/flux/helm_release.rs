@@ -16,20 +16,23 @@ pub(super) fn read(object: &Value, context: &Context<'_>) -> Workload {
     let attempted = text("/status/lastAttemptedRevision");
     let chart = latest.and_then(|it| it.get("chartVersion")?.as_str()).or_else(|| text("/status/lastAppliedRevision"));
     let digest = latest.and_then(|it| it.get("ociDigest")?.as_str());
-    let digest = digest.or_else(|| text("/status/lastAttemptedRevisionDigest"));
-    let version = |chart: Option<&str>| version(object, chart, digest, context);
+    let runs = || version(object, chart, digest, context);
+    let on_its_way = || match attempted {
+        Some(_) => version(object, attempted, text("/status/lastAttemptedRevisionDigest").or(digest), context),
+        None => runs(),
+    };
 
     match conditions::progress(object) {
-        Progress::Failed(message) => failed(version(attempted.or(chart)), message),
-        Progress::UnderWay => under_way(version(attempted.or(chart))),
+        Progress::Failed(message) => failed(on_its_way(), message),
+        Progress::UnderWay => under_way(on_its_way()),
         Progress::Done => match deployed(latest, chart, attempted) {
-            Deployed::Yes => with_tests(object, version(chart)),
-            Deployed::NotYet => under_way(version(attempted.or(chart))),
+            Deployed::Yes => with_tests(object, runs()),
+            Deployed::NotYet => under_way(on_its_way()),
             Deployed::RolledBack => {
                 let message = format!("was rolled back to {}", chart.unwrap_or("an older version"));
-                failed(version(attempted.or(chart)), message)
+                failed(on_its_way(), message)
             }
-            Deployed::Failed => failed(version(attempted.or(chart)), "the last Helm release failed"),
+            Deployed::Failed => failed(on_its_way(), "the last Helm release failed"),
         },
     }
 }

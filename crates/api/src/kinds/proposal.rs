@@ -4,7 +4,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{patterns, schema};
+use super::{address::Address, patterns, schema};
 
 /// What is proposed.
 #[derive(CustomResource, JsonSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ use super::{patterns, schema};
 pub struct ProposalSpec {
     /// The address of the repository.
     #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::REPOSITORY))]
-    pub repository: String,
+    pub repository: Address,
     /// The branch that it would be merged into.
     #[schemars(length(min = 1, max = 244))]
     pub base: String,

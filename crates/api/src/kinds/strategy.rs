@@ -5,7 +5,7 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{patterns, schema};
+use super::{address::Address, patterns, schema};
 
 /// How a release gets into an environment.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
@@ -82,7 +82,7 @@ pub struct PullRequestStrategy {
     pub type_: ForgeType,
     /// The address of the repository.
     #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::REPOSITORY))]
-    pub url: String,
+    pub url: Address,
     /// The branch that the environment follows. Default: `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 244))]
@@ -99,7 +99,7 @@ pub struct PullRequestStrategy {
 pub struct PushStrategy {
     /// The address of the repository.
     #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::REPOSITORY))]
-    pub url: String,
+    pub url: Address,
     /// The branch that the environment follows. Default: `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 244))]
@@ -116,7 +116,7 @@ pub struct PushStrategy {
 pub struct ShortPullRequest {
     /// The address of the repository.
     #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::REPOSITORY))]
-    pub url: String,
+    pub url: Address,
     /// The branch that the environment follows. Default: `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 244))]

@@ -111,6 +111,23 @@ fn objects_of_other_kinds_are_passed_on_unchecked() {
 }
 
 #[test]
+fn the_content_of_a_secret_and_credentials_in_an_address_are_never_shown() {
+    let read = manifests("apiVersion: v1\nkind: Secret\nmetadata: {name: hmac}\nstringData: {hmac-key: geheim}\n");
+    assert!(!format!("{read:?}").contains("geheim"));
+    let text = dev_to_prod("  promotion: {pullRequest: {url: 'https://user:geheim@example.org/a'}}");
+    assert!(!format!("{:?}", pipeline(&text)).contains("geheim"));
+}
+
+#[test]
+fn an_unknown_kind_or_version_of_weirs_own_groups_is_an_error() {
+    let text = dev_to_prod("").replace("v1alpha1", "v1beta1");
+    let wanted = "apiVersion: found `pipelines.weave.works/v1beta1`, allowed: `pipelines.weave.works/v1alpha1`";
+    assert!(errors(&text).contains(wanted), "{}", errors(&text));
+    let text = dev_to_prod("").replace("kind: Pipeline", "kind: Pipelines");
+    assert!(errors(&text).contains(":2:7: kind: found `Pipelines`, allowed: `Pipeline`, "), "{}", errors(&text));
+}
+
+#[test]
 fn a_document_that_does_not_say_what_it_is_is_an_error() {
     assert!(errors("name: my-cluster\n").contains("apiVersion: is missing"));
     assert!(errors("- a\n- b\n").contains("kind: is missing"));
