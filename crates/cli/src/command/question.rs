@@ -1,0 +1,46 @@
+//! What `plan` and `explain` are asked about: a pipeline, a state and a moment.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use weir_core::{Pipeline, Snapshot};
+
+use crate::{definitions::Definitions, document::Source, files, state::State};
+
+/// The options that say what it is about.
+#[derive(clap::Args)]
+pub(super) struct Question {
+    /// File or folder with the Pipeline; Freezes beside it count. May be given more than once; `-` is stdin
+    #[arg(short, long = "file", value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// File with the State: what runs where, what is under way, what is frozen
+    #[arg(long, value_name = "FILE")]
+    state: PathBuf,
+    /// The moment that it is about, such as 2026-11-13T14:30:00Z. Default: `at` of the state, or else now
+    #[arg(long, value_name = "TIME")]
+    at: Option<Timestamp>,
+}
+
+/// A question with everything that it takes to answer it.
+pub(super) struct Matter {
+    pub(super) pipeline: Pipeline,
+    pub(super) snapshot: Snapshot,
+    pub(super) at: Timestamp,
+}
+
+impl Question {
+    /// Reads the files. Git is taken to declare what the state says, or else what runs.
+    pub(super) fn read(&self, pipeline: Option<&str>) -> Result<Matter> {
+        let definitions = Definitions::load(&self.files)?;
+        let pipeline = definitions.pipeline(pipeline)?.clone();
+        let text = files::text(&self.state)?;
+        let source = Source { file: &self.state, text: &text };
+        let state: State = source.read("State")?;
+        let at = self.at.or(state.at).unwrap_or_else(Timestamp::now);
+        let mut world = state.world(&source, &pipeline, at)?;
+        world.snapshot.freezes.extend(definitions.freezes);
+        world.look(&pipeline, at)?;
+        Ok(Matter { pipeline, snapshot: world.snapshot, at })
+    }
+}

@@ -1,0 +1,212 @@
+//! `weir set-version`: writes a version where markers, or a path, say.
+
+use std::{fs, path::PathBuf};
+
+use anstyle::AnsiColor;
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::ValueEnum;
+use similar::TextDiff;
+use weir_yaml::{DocumentFilter, Edited, Location, Marker, MarkerFilter, Part, Path, Selector, Value, set};
+
+use crate::{
+    files,
+    output::{self, count},
+};
+
+const EXAMPLE: &str = "\
+Examples:
+  weir set-version --marker default:podinfo:prod --to 6.2.0 --dry-run clusters/
+  weir set-version --path spec.chart.spec.version --kind HelmRelease --resource-name podinfo --to 6.2.0 apps.yaml";
+
+/// Write a version into YAML files, and touch no other byte
+///
+/// Places are found by their markers, `# {\"$promotion\": \"default:podinfo:prod\"}`, in any number of files; or by a path
+/// in one file. Every file is read and changed in memory before the first one is written. Links and `.git` are not
+/// followed.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+#[command(group(clap::ArgGroup::new("place").required(true).args(["marker", "path"])))]
+pub(crate) struct SetVersion {
+    /// The environment whose markers are meant: NAMESPACE:PIPELINE:ENVIRONMENT
+    #[arg(long, value_name = "MARKER")]
+    marker: Option<Marker>,
+    /// Only markers that name this workload: KIND/NAME
+    #[arg(long, value_name = "WORKLOAD", requires = "marker")]
+    workload: Option<String>,
+    /// The path of the value in one file, such as spec.chart.spec.version or images[name=app].newTag
+    #[arg(long, value_name = "PATH")]
+    path: Option<Path>,
+    /// Only documents of this kind
+    #[arg(long, value_name = "KIND", requires = "path")]
+    kind: Option<String>,
+    /// Only documents with this `metadata.name`
+    #[arg(long, value_name = "NAME", requires = "path")]
+    resource_name: Option<String>,
+    /// What the value at the path holds
+    #[arg(long, value_enum, default_value_t, requires = "path")]
+    part: Held,
+    /// The version to write
+    #[arg(long, value_name = "VERSION")]
+    to: String,
+    /// The name of the image, for places that hold one
+    #[arg(long, value_name = "IMAGE")]
+    name: Option<String>,
+    /// The digest of the image, for places that hold one
+    #[arg(long, value_name = "DIGEST")]
+    digest: Option<String>,
+    /// Print what would change as a unified diff, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Files, and folders to look through for *.yaml and *.yml
+    #[arg(required = true, value_name = "FILE|DIR")]
+    paths: Vec<PathBuf>,
+}
+
+/// What a value holds.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum Held {
+    /// The version alone.
+    #[default]
+    Version,
+    /// An image with a tag.
+    Tag,
+    /// The name of an image.
+    Name,
+    /// An image with a digest.
+    Digest,
+}
+
+struct Change {
+    file: PathBuf,
+    before: String,
+    edited: Edited,
+}
+
+impl SetVersion {
+    pub(super) fn run(self) -> Result<()> {
+        let selector = self.selector()?;
+        let value = Value { version: self.to.clone(), name: self.name.clone(), digest: self.digest.clone() };
+        let files = self.files()?;
+        let changes = compute(&files, &[(selector, value)], self.path.is_some())?;
+        if changes.is_empty() {
+            bail!("nothing to set: looked for {} in {}", self.looked_for(), count(files.len(), "file"));
+        }
+        if self.dry_run {
+            output::data(&changes.iter().map(diff).collect::<String>())?;
+        } else {
+            for change in changes.iter().filter(|change| !change.edited.changes.is_empty()) {
+                files::replace(&change.file, &change.edited.text)?;
+            }
+        }
+        self.tell(&changes);
+        Ok(())
+    }
+
+    fn selector(&self) -> Result<Selector> {
+        if let Some(path) = &self.path {
+            let documents = DocumentFilter {
+                kind: self.kind.clone(),
+                name: self.resource_name.clone(),
+                ..DocumentFilter::default()
+            };
+            let part = match self.part {
+                Held::Version => Part::Whole,
+                Held::Tag => Part::Tag,
+                Held::Name => Part::Name,
+                Held::Digest => Part::Digest,
+            };
+            return Ok(Selector::Path(Location { documents, path: path.clone(), part }));
+        }
+        let marker = self.marker.as_ref().ok_or_else(|| anyhow!("give `--marker` or `--path`"))?;
+        if marker.part != Part::Whole {
+            bail!(
+                "`--marker {marker}` names a part: leave it out, each marker in the files says itself which part it holds"
+            );
+        }
+        Ok(Selector::Marker(MarkerFilter { workload: self.workload.clone(), ..MarkerFilter::from(marker) }))
+    }
+
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        for path in &self.paths {
+            let found = fs::symlink_metadata(path).with_context(|| format!("reading `{}` failed", path.display()))?;
+            if found.is_symlink() {
+                bail!("`{}` is a link, and links are not followed: name what it points to", path.display());
+            }
+        }
+        if self.path.is_some() && (self.paths.len() != 1 || self.paths.iter().any(|path| path.is_dir())) {
+            bail!("`--path` sets a value in one file: name exactly one file");
+        }
+        files::yaml(&self.paths)
+    }
+
+    fn looked_for(&self) -> String {
+        let workload = self.workload.as_ref().map(|it| format!(" for workload `{it}`")).unwrap_or_default();
+        self.marker.as_ref().map_or_else(|| "the path".to_owned(), |marker| format!("markers `{marker}`{workload}"))
+    }
+
+    fn tell(&self, changes: &[Change]) {
+        let (mut set, mut kept) = (0, 0);
+        for Change { file, edited, .. } in changes {
+            kept += edited.kept.len();
+            for change in &edited.changes {
+                set += 1;
+                let (place, before, after) = (&change.place, &change.before, &change.after);
+                let at = format!("{}:{}:{}", file.display(), place.line, place.column);
+                output::say(format_args!("{at}: `{before}` becomes `{after}`"));
+            }
+        }
+        let done = if self.dry_run { "would be set" } else { "set" };
+        output::say(format_args!("{} {done}, {kept} as asked for already", count(set, "value")));
+    }
+}
+
+/// What becomes of every file that has a place to set. Any error, and nothing becomes of any.
+fn compute(files: &[PathBuf], edits: &[(Selector, Value)], by_path: bool) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    let mut errors = Vec::new();
+    for file in files {
+        let bytes = fs::read(file).with_context(|| format!("reading `{}` failed", file.display()))?;
+        let before = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) if !by_path && !mentions_markers(error.as_bytes()) => continue,
+            Err(_) => bail!("`{}` is not UTF-8, so it is no YAML that can be changed", file.display()),
+        };
+        match set(&before, edits) {
+            Ok(edited) if edited.changes.is_empty() && edited.kept.is_empty() => {}
+            Ok(edited) => changes.push(Change { file: file.clone(), before, edited }),
+            Err(error) => {
+                let place = error.place().map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
+                errors.push(format!("{}{place}: {error}", file.display()));
+            }
+        }
+    }
+    if !errors.is_empty() {
+        bail!("nothing was changed\n{}", errors.join("\n"));
+    }
+    Ok(changes)
+}
+
+fn mentions_markers(bytes: &[u8]) -> bool {
+    let key = b"$promotion";
+    bytes.windows(key.len()).any(|window| window == key)
+}
+
+/// A unified diff that `git apply` takes.
+fn diff(change: &Change) -> String {
+    let diff = TextDiff::from_lines(change.before.as_str(), change.edited.text.as_str());
+    let name = change.file.display().to_string();
+    let name = name.trim_start_matches("./");
+    let plain = diff.unified_diff().header(&format!("a/{name}"), &format!("b/{name}")).to_string();
+    let colored = |line: &str| {
+        let color = match line.chars().next() {
+            _ if line.starts_with("---") || line.starts_with("+++") => return line.to_owned(),
+            Some('+') => output::style(AnsiColor::Green),
+            Some('-') => output::style(AnsiColor::Red),
+            Some('@') => output::style(AnsiColor::Cyan),
+            _ => return line.to_owned(),
+        };
+        let (words, end) = line.split_at(line.trim_end_matches(['\r', '\n']).len());
+        format!("{color}{words}{color:#}{end}")
+    };
+    plain.split_inclusive('\n').map(colored).collect()
+}

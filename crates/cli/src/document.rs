@@ -1,0 +1,184 @@
+//! Weir's own documents, `State` and `Scenario`: versioned, checked, and with errors that name the place.
+
+use std::path::Path;
+
+use anyhow::{Error, Result, anyhow};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, Deserializer, MapAccess, Visitor},
+};
+use serde_saphyr::{Location, Spanned};
+
+use crate::naming::listed;
+
+/// The version of the documents that are read here.
+const VERSION: &str = "weir.dev/v1alpha1";
+
+/// A file whose documents are read.
+pub(crate) struct Source<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) text: &'a str,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Header {
+    api_version: Option<Spanned<String>>,
+    kind: Option<Spanned<String>>,
+}
+
+impl Source<'_> {
+    /// An error about a place in the file.
+    pub(crate) fn error(&self, place: Location, words: impl std::fmt::Display) -> Error {
+        anyhow!("{}:{}:{}: {words}", self.file.display(), place.line(), place.column())
+    }
+
+    /// Adds the place to what went wrong there.
+    pub(crate) fn at<T>(&self, place: Location, found: Result<T>) -> Result<T> {
+        found.map_err(|error| self.error(place, format_args!("{error:#}")))
+    }
+
+    /// The one document of a kind; `None` if there is none, which may be beside others.
+    pub(crate) fn find<T: DeserializeOwned>(&self, kind: &str) -> Result<Option<T>> {
+        let mut found = None;
+        for document in documents(self.text) {
+            let Some(header) = self.parse::<Option<Header>>(&document)? else { continue };
+            let Some(named) = header.kind.filter(|named| named.value == kind) else { continue };
+            if found.is_some() {
+                return Err(self.error(named.referenced, format_args!("there is a second `{kind}`: write one only")));
+            }
+            match header.api_version {
+                Some(version) if version.value == VERSION => {}
+                Some(version) => {
+                    let words = format!("apiVersion: found `{}`, allowed `{VERSION}`", version.value);
+                    return Err(self.error(version.referenced, words));
+                }
+                None => {
+                    return Err(self.error(named.referenced, format_args!("apiVersion is missing: write `{VERSION}`")));
+                }
+            }
+            found = Some(self.parse(&document)?);
+        }
+        Ok(found)
+    }
+
+    /// The one document of a kind, which has to be there.
+    pub(crate) fn read<T: DeserializeOwned>(&self, kind: &str) -> Result<T> {
+        if let Some(found) = self.find(kind)? {
+            return Ok(found);
+        }
+        let kinds =
+            documents(self.text).into_iter().filter_map(|text| self.parse::<Option<Header>>(&text).ok().flatten());
+        let kinds: Vec<_> = kinds.filter_map(|header| header.kind).map(|kind| kind.value).collect();
+        let found = if kinds.is_empty() { "no kind at all".to_owned() } else { listed(kinds) };
+        let wanted = format!("write `apiVersion: {VERSION}` and `kind: {kind}`");
+        Err(anyhow!("{}:1:1: kind: found {found}, allowed `{kind}`: {wanted}", self.file.display()))
+    }
+
+    fn parse<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
+        serde_saphyr::from_str(text).map_err(|error| {
+            let error = error.without_snippet();
+            let words = error.to_string();
+            match error.location() {
+                Some(place) => {
+                    let words = words.split_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+                    self.error(place, words)
+                }
+                None => anyhow!("{}: {words}", self.file.display()),
+            }
+        })
+    }
+}
+
+/// The documents of a file, each by itself and still on its own lines.
+fn documents(text: &str) -> Vec<String> {
+    let mut documents = vec![String::new()];
+    let mut passed = String::new();
+    for line in text.split_inclusive('\n') {
+        passed.push('\n');
+        let rest = line.strip_prefix("---");
+        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace())) {
+            documents.push(passed.clone());
+        } else if let Some(document) = documents.last_mut() {
+            document.push_str(line);
+        }
+    }
+    documents
+}
+
+/// A map in the order in which it is written, with the place of each key.
+#[derive(Debug)]
+pub(crate) struct Entries<K, V>(pub(crate) Vec<(Spanned<K>, V)>);
+
+impl<K, V> Default for Entries<K, V> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Entries<K, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each<K, V>(std::marker::PhantomData<(K, V)>);
+        impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Each<K, V> {
+            type Value = Entries<K, V>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(key) = map.next_key()? {
+                    entries.push((key, map.next_value()?));
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(Each(std::marker::PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    #[expect(dead_code, reason = "fields that are only read")]
+    struct Thing {
+        api_version: String,
+        kind: String,
+        #[serde(default)]
+        map: Entries<String, Spanned<String>>,
+    }
+
+    fn read(text: &str) -> Result<Thing> {
+        Source { file: Path::new("a.yaml"), text }.read("Thing")
+    }
+
+    #[test]
+    fn keys_and_values_know_their_places_in_any_document_of_a_file() {
+        let text = "kind: Other\n---\napiVersion: weir.dev/v1alpha1\nkind: Thing\nmap:\n  a: 6.10\n";
+        let (key, value) = read(text).unwrap().map.0.remove(0);
+        assert_eq!((key.referenced.line(), key.referenced.column()), (6, 3));
+        assert_eq!((value.value.as_str(), value.referenced.line(), value.referenced.column()), ("6.10", 6, 6));
+    }
+
+    #[test]
+    fn an_unknown_field_is_an_error_with_its_place() {
+        let error = read("apiVersion: weir.dev/v1alpha1\nkind: Thing\nmapp: {}\n").unwrap_err().to_string();
+        assert!(error.starts_with("a.yaml:3:1: unknown field `mapp`"), "{error}");
+    }
+
+    #[test]
+    fn another_version_is_an_error_that_says_which_is_read() {
+        let error = read("apiVersion: weir.dev/v2\nkind: Thing\n").unwrap_err().to_string();
+        assert_eq!(error, "a.yaml:1:13: apiVersion: found `weir.dev/v2`, allowed `weir.dev/v1alpha1`");
+    }
+
+    #[test]
+    fn another_kind_is_an_error_that_says_what_is_looked_for() {
+        let error = read("apiVersion: v1\nkind: Secret\n").unwrap_err().to_string();
+        assert!(error.starts_with("a.yaml:1:1: kind: found `Secret`, allowed `Thing`"), "{error}");
+    }
+}

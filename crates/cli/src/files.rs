@@ -1,0 +1,62 @@
+//! Files that people name on the command line.
+
+use std::{
+    fs, io,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+use walkdir::{DirEntry, WalkDir};
+
+/// Reads a text. `-` is what comes in on stdin.
+pub(crate) fn text(path: &Path) -> Result<String> {
+    if path == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).context("reading stdin failed")?;
+        return Ok(text);
+    }
+    fs::read_to_string(path).with_context(|| format!("reading `{}` failed", path.display()))
+}
+
+/// The files that are meant: those that are named, and every `*.yaml` and `*.yml` below a folder that is named. Neither
+/// links nor `.git` are followed there. In order, each once.
+pub(crate) fn yaml(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path == Path::new("-") || !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let mine = |entry: &DirEntry| entry.depth() == 0 || entry.file_name() != ".git";
+        for entry in WalkDir::new(path).sort_by_file_name().into_iter().filter_entry(mine) {
+            let entry = entry.with_context(|| format!("looking through `{}` failed", path.display()))?;
+            if entry.file_type().is_file() && is_yaml(entry.path()) {
+                files.push(entry.into_path());
+            }
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    files.retain(|file| seen.insert(file.clone()));
+    Ok(files)
+}
+
+fn is_yaml(path: &Path) -> bool {
+    let named = |wanted: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(wanted));
+    named("yaml") || named("yml")
+}
+
+/// Replaces a file: whoever reads it sees the old text or the new one, never a part. Its permissions stay.
+pub(crate) fn replace(path: &Path, text: &str) -> Result<()> {
+    let write = || -> io::Result<()> {
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let permissions = fs::metadata(path)?.permissions();
+        let mut new = tempfile::Builder::new().prefix(".weir-").tempfile_in(folder)?;
+        io::Write::write_all(&mut new, text.as_bytes())?;
+        new.as_file().set_permissions(permissions)?;
+        new.as_file().sync_all()?;
+        new.persist(path)?;
+        Ok(())
+    };
+    write().with_context(|| format!("writing `{}` failed", path.display()))
+}

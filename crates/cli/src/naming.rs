@@ -1,0 +1,90 @@
+//! What people call things, and what they mean in a pipeline.
+
+use std::fmt::Display;
+
+use anyhow::{Result, anyhow};
+use weir_core::{
+    Application, Environment, EnvironmentName, Pipeline, Release, Revision, TargetKey, WorkloadKey, WorkloadKind,
+};
+
+/// A release as people write it: `6.2.0`, or `HelmRelease/a=1.0, HelmRelease/b=2.0` where several workloads go together.
+pub(crate) fn release(pipeline: &Pipeline, text: &str) -> Result<Release> {
+    let kinds = [WorkloadKind::HelmRelease, WorkloadKind::Kustomization];
+    let several = text.contains('=') && kinds.iter().any(|kind| text.starts_with(&format!("{kind}/")));
+    if !several {
+        return Ok(Release::of(workload(pipeline), Revision::new(text)?));
+    }
+    let member = |part: &str| {
+        let (workload, revision) = part
+            .trim()
+            .split_once('=')
+            .ok_or_else(|| anyhow!("`{part}` is not a workload and its revision: write `HelmRelease/NAME=REVISION`"))?;
+        Ok((workload.parse::<WorkloadKey>()?, Revision::new(revision)?))
+    };
+    Ok(Release::new(text.split(',').map(member).collect::<Result<Vec<_>>>()?)?)
+}
+
+/// The workload that a bare revision is about: what `appRef` names, or else the HelmRelease called like the pipeline.
+pub(crate) fn workload(pipeline: &Pipeline) -> WorkloadKey {
+    match &pipeline.application {
+        Application::Workload(workload) => workload.clone(),
+        Application::Labelled => WorkloadKey { kind: WorkloadKind::HelmRelease, name: pipeline.key.name.clone() },
+    }
+}
+
+/// The environment of that name.
+pub(crate) fn environment<'p>(pipeline: &'p Pipeline, name: &EnvironmentName) -> Result<&'p Environment> {
+    pipeline.environment(name).ok_or_else(|| {
+        let known = listed(pipeline.environments().iter().map(|environment| &environment.name));
+        anyhow!("pipeline `{}` has no environment `{name}`; it has {known}", pipeline.key)
+    })
+}
+
+/// The one target of an environment that is meant by the name of a cluster, a namespace, or both.
+pub(crate) fn target<'p>(
+    environment: &'p Environment,
+    cluster: Option<&str>,
+    namespace: Option<&str>,
+) -> Result<&'p TargetKey> {
+    let on_cluster = |target: &TargetKey| {
+        let key = target.cluster.as_ref();
+        cluster.is_none_or(|name| key.is_some_and(|key| key.name.as_str() == name || key.to_string() == name))
+    };
+    let in_namespace = |target: &TargetKey| namespace.is_none_or(|name| target.namespace.as_str() == name);
+    let meant: Vec<_> =
+        environment.targets.iter().filter(|target| on_cluster(target) && in_namespace(target)).collect();
+    let name = &environment.name;
+    match meant.as_slice() {
+        [target] => Ok(target),
+        [] => Err(anyhow!("environment `{name}` has no such target; it has {}", listed(&environment.targets))),
+        several => Err(anyhow!("which target of `{name}`? `cluster` and `namespace` fit {}", listed(several))),
+    }
+}
+
+/// Names in a sentence.
+pub(crate) fn listed<T: Display>(names: impl IntoIterator<Item = T>) -> String {
+    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labelled() -> Pipeline {
+        Pipeline::new("default/podinfo".parse().unwrap(), Application::Labelled, Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn a_bare_revision_of_a_labelled_pipeline_is_of_the_helm_release_of_its_name() {
+        let release = release(&labelled(), "6.2.0").unwrap();
+        assert_eq!(format!("{release:?}"), r#"{HelmRelease/podinfo: "6.2.0"}"#);
+    }
+
+    #[test]
+    fn a_release_of_several_workloads_names_each() {
+        let release = release(&labelled(), "HelmRelease/a=1.0, Kustomization/b=sha=2").unwrap();
+        assert_eq!(format!("{release:?}"), r#"{HelmRelease/a: "1.0", Kustomization/b: "sha=2"}"#);
+        assert!(super::release(&labelled(), "HelmRelease/a=1.0, b").is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! What is known at one moment, as a person writes it down: the document `State`.
+
+mod promotion;
+mod world;
+
+use jiff::Timestamp;
+use serde::{Deserialize, de::IgnoredAny};
+use serde_saphyr::Spanned;
+use weir_core::{EnvironmentName, Name, Namespace, Pipeline, Revision, Selector, WorkloadKey};
+
+use crate::{
+    document::{Entries, Source},
+    naming,
+};
+
+pub(crate) use promotion::CheckList;
+pub(crate) use world::World;
+
+/// What is known at one moment.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "version and kind were checked before")]
+pub(crate) struct State {
+    api_version: IgnoredAny,
+    kind: IgnoredAny,
+    /// The moment.
+    pub(crate) at: Option<Timestamp>,
+    #[serde(default)]
+    environments: Entries<EnvironmentName, Environment>,
+    #[serde(default)]
+    promotions: Vec<promotion::Promotion>,
+    #[serde(default)]
+    freezes: Vec<Freeze>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Environment {
+    /// For every target that is not listed.
+    runs: Option<Spanned<String>>,
+    #[serde(default)]
+    state: Health,
+    message: Option<String>,
+    since: Option<Timestamp>,
+    #[serde(default)]
+    targets: Vec<Spanned<Target>>,
+    #[serde(default)]
+    refusals: Vec<Refusal>,
+    #[serde(default)]
+    order: Vec<Spanned<String>>,
+    declares: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Target {
+    cluster: Option<String>,
+    namespace: Option<String>,
+    runs: Option<Spanned<String>>,
+    #[serde(default)]
+    state: Health,
+    message: Option<String>,
+    since: Option<Timestamp>,
+    #[serde(default)]
+    workloads: Entries<WorkloadKey, Workload>,
+    unreachable: Option<Unreachable>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Workload {
+    revision: Option<Revision>,
+    branch: Option<String>,
+    #[serde(default)]
+    state: Health,
+    message: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Health {
+    #[default]
+    Healthy,
+    Progressing,
+    Failed,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Unreachable {
+    error: String,
+    since: Option<Timestamp>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Refusal {
+    release: Spanned<String>,
+    why: String,
+    at: Option<Timestamp>,
+}
+
+/// A freeze, in states and in scenarios.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Freeze {
+    name: Name,
+    reason: String,
+    by: String,
+    namespace: Option<Namespace>,
+    pipeline: Option<Name>,
+    environment: Option<EnvironmentName>,
+    release: Option<Revision>,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+impl Freeze {
+    /// The freeze; without `from` it counts from then on.
+    pub(crate) fn to_core(&self, then: Timestamp) -> weir_core::Freeze {
+        let selector = Selector {
+            namespace: self.namespace.clone(),
+            pipeline: self.pipeline.clone(),
+            environment: self.environment.clone(),
+            release: self.release.clone(),
+        };
+        weir_core::Freeze {
+            name: self.name.clone(),
+            selector,
+            reason: self.reason.clone(),
+            by: self.by.clone(),
+            from: self.from.unwrap_or(then),
+            until: self.until,
+        }
+    }
+}
+
+/// A release that is written somewhere in a file.
+pub(crate) fn release(
+    source: &Source<'_>,
+    pipeline: &Pipeline,
+    written: &Spanned<String>,
+) -> anyhow::Result<weir_core::Release> {
+    source.at(written.referenced, naming::release(pipeline, &written.value))
+}

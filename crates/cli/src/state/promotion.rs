@@ -1,0 +1,170 @@
+//! A promotion in a state, as a person writes it down.
+
+use anyhow::{Result, anyhow};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+use weir_core::{
+    Actor, Approval, Checks, CommitId, EnvironmentName, Phase, Pipeline, PromotionKey, ProposalState, Release, Review,
+    Turn,
+};
+
+use super::{release, world::made_up_commit};
+use crate::{document::Source, naming};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Promotion {
+    environment: Spanned<EnvironmentName>,
+    release: Spanned<String>,
+    ordinal: Option<u64>,
+    phase: Option<Phase>,
+    since: Option<Timestamp>,
+    requested_by: Option<String>,
+    soaked: Option<Timestamp>,
+    #[serde(default)]
+    approvals: Vec<Agreement>,
+    proposal: Option<Proposal>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Agreement {
+    by: String,
+    #[serde(default)]
+    groups: Vec<String>,
+    at: Option<Timestamp>,
+    release: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Proposal {
+    id: String,
+    url: Option<String>,
+    #[serde(default)]
+    state: Standing,
+    by: Option<String>,
+    at: Option<Timestamp>,
+    head: Option<CommitId>,
+    release: Option<Spanned<String>>,
+    #[serde(default)]
+    checks: CheckList,
+    #[serde(default)]
+    review: Review,
+    #[serde(default)]
+    conflict: bool,
+    changed_by: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Standing {
+    #[default]
+    Open,
+    Merged,
+    Closed,
+}
+
+/// The checks that have not passed. None: all have.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CheckList {
+    #[serde(default)]
+    pub(crate) pending: Vec<String>,
+    #[serde(default)]
+    pub(crate) failing: Vec<String>,
+}
+
+impl CheckList {
+    /// What the checks say together: one that fails says more than one that is pending.
+    pub(crate) fn to_core(&self) -> Checks {
+        let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
+        match (self.failing.is_empty(), self.pending.is_empty()) {
+            (false, _) => Checks::Failing(names(&self.failing)),
+            (true, false) => Checks::Pending(names(&self.pending)),
+            (true, true) => Checks::Passing,
+        }
+    }
+}
+
+impl Promotion {
+    /// The record that the core decides on.
+    pub(super) fn to_core(
+        &self,
+        source: &Source<'_>,
+        pipeline: &Pipeline,
+        earlier: &[weir_core::Promotion],
+        now: Timestamp,
+    ) -> Result<weir_core::Promotion> {
+        let place = self.environment.referenced;
+        let environment = &source.at(place, naming::environment(pipeline, &self.environment.value))?.name;
+        let from = source.at(place, before(pipeline, environment))?;
+        let what = release(source, pipeline, &self.release)?;
+        let mine = earlier.iter().filter(|promotion| promotion.key.environment == *environment);
+        let highest = mine.map(|promotion| promotion.key.ordinal).max().unwrap_or(0);
+        let ordinal = self.ordinal.unwrap_or(highest + 1);
+        if ordinal <= highest {
+            let words = format!("ordinal {ordinal} into `{environment}` comes after {highest}: list them in order");
+            return Err(source.error(place, words));
+        }
+        let key = PromotionKey { pipeline: pipeline.key.clone(), environment: environment.clone(), ordinal };
+        let asked = self.requested_by.as_ref().map(Actor::named);
+        let mut promotion = weir_core::Promotion::new(key, from, what.clone(), asked);
+        promotion.soaked = self.soaked;
+        if let Some(phase) = self.phase {
+            promotion.phase = phase;
+            promotion.history.push(Turn { phase, at: self.since.unwrap_or(now), note: None });
+        }
+        for approval in &self.approvals {
+            let release = optional(source, pipeline, approval.release.as_ref())?.unwrap_or_else(|| what.clone());
+            let by = Actor { name: approval.by.clone(), groups: approval.groups.clone() };
+            promotion.approvals.push(Approval { by, release, at: approval.at.unwrap_or(now) });
+        }
+        if let Some(proposal) = &self.proposal {
+            promotion.leg.facts.proposal = Some(proposal.to_core(source, pipeline, &what, now)?);
+        }
+        Ok(promotion)
+    }
+}
+
+impl Proposal {
+    fn to_core(
+        &self,
+        source: &Source<'_>,
+        pipeline: &Pipeline,
+        what: &Release,
+        now: Timestamp,
+    ) -> Result<weir_core::Proposal> {
+        let by = self.by.as_deref().map(Into::into);
+        let state = match self.state {
+            Standing::Open => ProposalState::Open,
+            Standing::Merged => ProposalState::Merged { at: self.at.unwrap_or(now), by },
+            Standing::Closed => ProposalState::Closed { by },
+        };
+        let release = optional(source, pipeline, self.release.as_ref())?.unwrap_or_else(|| what.clone());
+        Ok(weir_core::Proposal {
+            id: self.id.as_str().into(),
+            url: self.url.as_deref().map(Into::into),
+            state,
+            head: self.head.clone().map_or_else(made_up_commit, Ok)?,
+            release: Some(release),
+            checks: self.checks.to_core(),
+            review: self.review,
+            conflict: self.conflict,
+            changed_by: self.changed_by.as_deref().map(Into::into),
+        })
+    }
+}
+
+fn optional(source: &Source<'_>, pipeline: &Pipeline, written: Option<&Spanned<String>>) -> Result<Option<Release>> {
+    written.map(|written| release(source, pipeline, written)).transpose()
+}
+
+/// The environment that a release comes from.
+fn before(pipeline: &Pipeline, environment: &EnvironmentName) -> Result<EnvironmentName> {
+    let mut pairs = pipeline.environments().windows(2);
+    let pair = pairs.find(|pair| pair[1].name == *environment);
+    let pair = pair.ok_or_else(|| anyhow!("`{environment}` is the first environment: nothing is promoted into it"))?;
+    Ok(pair[0].name.clone())
+}
