@@ -115,6 +115,8 @@ pub enum Reason {
         have: usize,
         /// How many have to.
         need: usize,
+        /// How many there are.
+        of: usize,
     },
     /// It has not been healthy for long enough.
     Soaking {
@@ -262,6 +264,28 @@ impl Reason {
         }
     }
 
+    /// Whether this is still the same hold as another one, though it may say more by now.
+    pub(crate) fn is_same_matter(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Frozen { freeze, .. }, Self::Frozen { freeze: other, .. }) => freeze == other,
+            (Self::TargetUnreachable { target, .. }, Self::TargetUnreachable { target: other, .. })
+            | (Self::DeployFailed { target, .. }, Self::DeployFailed { target: other, .. }) => target == other,
+            (Self::NotHealthyYet { target, .. }, Self::NotHealthyYet { target: other, .. }) => target == other,
+            (Self::NotEnoughTargets { release, .. }, Self::NotEnoughTargets { release: other, .. })
+            | (Self::AwaitingApproval { release, .. }, Self::AwaitingApproval { release: other, .. })
+            | (Self::Refused { release, .. }, Self::Refused { release: other, .. })
+            | (Self::NoStrategy { release }, Self::NoStrategy { release: other })
+            | (Self::Backwards { release, .. }, Self::Backwards { release: other, .. })
+            | (Self::OrderUnknown { release, .. }, Self::OrderUnknown { release: other, .. })
+            | (Self::Behind { release, .. }, Self::Behind { release: other, .. }) => release == other,
+            (Self::NoRevision { target, workload, .. }, Self::NoRevision { target: other, workload: another, .. }) => {
+                target == other && workload == another
+            }
+            (Self::Soaking { healthy, .. }, Self::Soaking { healthy: other, .. }) => healthy == other,
+            _ => self.rank() == other.rank(),
+        }
+    }
+
     /// What would release it.
     pub fn remedy(&self) -> Remedy<'_> {
         match self {
@@ -276,6 +300,7 @@ impl Reason {
             Self::TargetUnreachable { target, .. } => Remedy::Reach { target },
             Self::NotHealthyYet { environment, .. } => Remedy::Heal { environment },
             Self::DeployFailed { .. } => Remedy::HealHere,
+            Self::NotEnoughTargets { environment, need, of, .. } if need > of => Remedy::LowerWhen { environment, of: *of },
             Self::NotEnoughTargets { environment, release, need, .. } => {
                 Remedy::Deploy { environment, release, targets: *need }
             }
@@ -336,8 +361,8 @@ impl fmt::Display for Reason {
                 }
                 message.as_ref().map_or(Ok(()), |message| write!(f, ": {message}"))
             }
-            Self::NotEnoughTargets { environment, release, have, need } => {
-                write!(f, "{release} runs on {have} of {need} targets that it needs in {environment}")
+            Self::NotEnoughTargets { environment, release, have, need, of } => {
+                write!(f, "{release} runs on {have} of {of} targets in {environment}, and needs {need}")
             }
             Self::Soaking { environment, healthy, opens } => {
                 write!(f, "healthy in {environment} since {healthy}: opens {opens}")
@@ -428,6 +453,13 @@ pub enum Remedy<'a> {
         /// To how many in all.
         targets: usize,
     },
+    /// Ask for no more targets than there are.
+    LowerWhen {
+        /// Where.
+        environment: &'a EnvironmentName,
+        /// How many there are.
+        of: usize,
+    },
     /// Wait.
     Wait {
         /// Until then.
@@ -497,6 +529,9 @@ impl fmt::Display for Remedy<'_> {
             Self::HealHere => write!(f, "mend the deployment, or promote a newer release"),
             Self::Deploy { environment, release, targets } => {
                 write!(f, "deploy {release} to {targets} targets of {environment}")
+            }
+            Self::LowerWhen { environment, of } => {
+                write!(f, "lower `promotion.when`: {environment} has only {of} targets")
             }
             Self::Wait { until } => write!(f, "wait until {until}"),
             Self::ChangeWindow => write!(f, "change the window"),

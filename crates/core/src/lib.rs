@@ -1,16 +1,42 @@
 //! Decides promotions. Nothing here touches the network, the disk or the clock.
+//!
+//! [`plan`] takes one pipeline, everything known about it, and the time; it returns what should be written down: new
+//! promotions, moved ones, and for every environment that is not further, the [`Hold`]s that say why. It never fails: a
+//! world that makes no sense is a hold, not an error. [`apply`] writes a plan into a snapshot, and [`explain`] tells a
+//! person about one environment.
+//!
+//! The rules are the modules, in the order in which they are asked: `deployed` (what runs), `candidate` (what may go
+//! further, with `order` for which is newer), `turn` (one at a time, with `support` for whether the environment before
+//! still stands behind it), `gates` (may it enter now), `delivered` (did it arrive). `plan` puts them together. A new
+//! rule goes where its question is asked.
 
+mod apply;
+mod candidate;
+mod delivered;
+mod deployed;
+mod explain;
 mod freeze;
 mod gate;
+mod gates;
 mod hold;
+mod ledger;
+mod moment;
 mod name;
 mod observation;
+mod order;
 mod pipeline;
+mod plan;
 mod promotion;
+mod rehearsal;
 mod release;
 mod snapshot;
+mod support;
+mod turn;
 mod window;
 
+pub use apply::apply;
+
+pub use explain::{Because, Explanation, Situation, Weighs, explain};
 pub use freeze::{Freeze, Selector};
 pub use gate::{Actor, ApprovalGate, Approvers, Gate};
 pub use hold::{Hold, Reason, Remedy};
@@ -22,10 +48,12 @@ pub use pipeline::{
     Application, ClusterKey, Concurrency, Environment, ForgeKind, Merge, Pipeline, PipelineError, Policy, PullRequest,
     RepoUrl, Repository, Strategy, TargetKey, When,
 };
+pub use plan::{EnvironmentPlan, Plan, Write, plan};
 pub use promotion::{
     Approval, Base, Checks, Declared, Intent, Leg, LegFacts, Phase, Problem, ProblemWith, Promotion, PromotionKey,
     Proposal, ProposalState, Review, Turn,
 };
+pub use rehearsal::{Carried, Fact, FactError, Rehearsal};
 pub use release::{FluxSuffix, Release, ReleaseError, Revision, WorkloadKey, WorkloadKind};
 pub use snapshot::{EnvironmentRecord, FirstSuccess, Refusal, Snapshot, TargetRecord};
 pub use window::{Period, PeriodError, Window, WindowState};

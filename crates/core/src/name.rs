@@ -116,6 +116,13 @@ name!(
     is_branch
 );
 
+impl CommitId {
+    /// A made-up commit, for a rehearsal.
+    pub(crate) fn numbered(number: u64) -> Self {
+        Self(format!("{number:040x}").into())
+    }
+}
+
 fn is_dns(text: &str, longest: usize, inner: fn(u8) -> bool) -> bool {
     is_word(text, longest, |c| c.is_ascii_lowercase() || c.is_ascii_digit(), inner)
 }

@@ -173,14 +173,12 @@ impl Observation {
         self
     }
 
-    /// The workload as these reports describe it.
-    pub fn workload(&self) -> Workload {
-        let version = self.success.as_ref().map_or(Version::Nothing, |s| Version::Revision(s.revision.clone()));
-        let state = match &self.last.outcome {
-            Outcome::Succeeded(_) => WorkloadState::Healthy,
-            Outcome::Failed { message } => WorkloadState::Failed { message: message.clone() },
-        };
-        Workload { version, state }
+    /// What the last event said, if it was a failure.
+    pub fn failure(&self) -> Option<&Arc<str>> {
+        match &self.last.outcome {
+            Outcome::Succeeded(_) => None,
+            Outcome::Failed { message } => Some(message),
+        }
     }
 }
 
@@ -219,7 +217,7 @@ mod tests {
         let in_time = Observation::first(success(10, 11, "1.0")).and(failure(15, 16)).and(success(20, 21, "1.0"));
         assert_eq!(in_time.success.unwrap().since, second(21));
         let late = Observation::first(success(10, 11, "1.0")).and(success(20, 21, "1.0")).and(failure(15, 30));
-        assert_eq!(late.workload().state, WorkloadState::Healthy);
+        assert_eq!(late.failure(), None);
         assert_eq!(late.success.unwrap().since, second(30));
     }
 
@@ -232,6 +230,6 @@ mod tests {
     #[test]
     fn a_failed_event_marks_the_workload_unhealthy() {
         let seen = Observation::first(success(10, 11, "1.0")).and(failure(20, 21));
-        assert!(matches!(seen.workload().state, WorkloadState::Failed { .. }));
+        assert!(seen.failure().is_some());
     }
 }

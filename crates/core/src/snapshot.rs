@@ -9,10 +9,10 @@ use crate::{
     freeze::Freeze,
     hold::Hold,
     name::EnvironmentName,
-    observation::{Observation, ObservationKey, Sighting, Unreachable},
+    observation::{Observation, ObservationKey, Report, Sighting, Unreachable},
     pipeline::TargetKey,
     promotion::Promotion,
-    release::Release,
+    release::{Release, WorkloadKey},
 };
 
 /// Everything that is known about one pipeline. What does not concern it does no harm.
@@ -22,12 +22,22 @@ pub struct Snapshot {
     pub environments: BTreeMap<EnvironmentName, EnvironmentRecord>,
     /// What the watches see. A target that is missing is not watched: it is known by its reports alone.
     pub sightings: BTreeMap<TargetKey, Sighting>,
-    /// What was reported.
-    pub observations: BTreeMap<ObservationKey, Observation>,
+    /// What was reported, by environment and target. Without a target it is known only that some target reported.
+    pub observations: BTreeMap<(EnvironmentName, Option<TargetKey>), BTreeMap<WorkloadKey, Observation>>,
     /// The promotions of the pipeline, in any order.
     pub promotions: Vec<Promotion>,
     /// The freezes in the world, in any order.
     pub freezes: Vec<Freeze>,
+}
+
+impl Snapshot {
+    /// Takes in a report.
+    pub fn observe(&mut self, key: ObservationKey, report: Report) {
+        let reports = self.observations.entry((key.environment, key.target)).or_default();
+        let known = reports.remove(&key.workload);
+        let known = known.map_or_else(|| Observation::first(report.clone()), |known| known.and(report.clone()));
+        reports.insert(key.workload, known);
+    }
 }
 
 /// The memory of an environment: what must survive restarts, dead clusters and pruning. Written only when its meaning
@@ -99,9 +109,9 @@ impl EnvironmentRecord {
         self.refusals.iter().find(|refusal| refusal.release == *release)
     }
 
-    /// Where a release stands in the order of first success.
-    pub fn position(&self, release: &Release) -> Option<usize> {
-        self.order.iter().position(|first| first.release == *release)
+    /// When a release first succeeded here, as far as that is remembered.
+    pub fn first_success(&self, release: &Release) -> Option<Timestamp> {
+        self.order.iter().rev().find(|first| release.covers(&first.release)).map(|first| first.at)
     }
 
     /// Refuses a release, once.

@@ -1,0 +1,138 @@
+//! What became of a promotion: delivered, seen running, failed, or taken back. Git decides, not our memory.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    candidate::{Pair, unreachable},
+    deployed::{Place, Standing},
+    hold::{Hold, Reason},
+    ledger::{Ledger, Line},
+    moment::Moment,
+    order::Order,
+    pipeline::TargetKey,
+    promotion::Phase,
+    release::Release,
+};
+
+/// Something that shall not come to an environment again.
+pub(crate) struct Refused {
+    pub(crate) release: Release,
+    pub(crate) why: Arc<str>,
+}
+
+/// Follows what was delivered until every target runs it.
+pub(crate) fn follow(
+    ledger: &mut Ledger<'_>,
+    pair: &Pair<'_, '_>,
+    timeout: Option<SignedDuration>,
+    refusals: &mut Vec<Refused>,
+) {
+    let counts = |line: &Line<'_>| matches!(line.promotion.phase, Phase::Delivered | Phase::Succeeded | Phase::Failed);
+    let Some(newest) = ledger.lines.iter().rposition(counts) else { return };
+    let now = pair.moment.now;
+    let release = ledger.lines[newest].promotion.release.clone();
+    for line in &mut ledger.lines[..newest] {
+        if line.promotion.phase == Phase::Delivered {
+            line.end(Phase::Superseded, now, format!("{release} was delivered after it"));
+        }
+    }
+    let line = &mut ledger.lines[newest];
+    if let Some(end) = ended(line, pair) {
+        let (phase, note) = end;
+        if phase == Phase::RolledBack {
+            refusals.push(Refused { release, why: note.clone() });
+        }
+        line.end(phase, now, note);
+        return;
+    }
+    if pair.into.runs(&release) {
+        if line.promotion.phase != Phase::Succeeded {
+            line.end(Phase::Succeeded, now, format!("every target of {} runs {release}", pair.into.name()));
+        }
+        return;
+    }
+    if line.promotion.phase == Phase::Succeeded {
+        return;
+    }
+    let until = timeout.and_then(|timeout| line.promotion.delivered()?.checked_add(timeout).ok());
+    if line.promotion.phase == Phase::Delivered {
+        match until.filter(|until| *until <= now) {
+            Some(until) => line.turn(Phase::Failed, now, Some(format!("not healthy on every target by {until}").into())),
+            None => pair.moment.changes(until),
+        }
+    }
+    let failed = line.promotion.phase == Phase::Failed;
+    let reasons = deploying(pair.into, &release, until, failed);
+    line.hold(since(reasons, &line.promotion.holds, pair.moment));
+}
+
+/// Whether a delivered promotion is over: taken back, or overtaken.
+fn ended(line: &Line<'_>, pair: &Pair<'_, '_>) -> Option<(Phase, Arc<str>)> {
+    let release = &line.promotion.release;
+    let into = pair.into;
+    if into.went_back.as_ref().is_some_and(|before| before.covers(release)) {
+        return Some((Phase::RolledBack, format!("{} went back from {release}", into.name()).into()));
+    }
+    let older = |other: &Release| {
+        [&*pair.from.record, &*into.record].iter().any(|record| Order::between(other, release, record).is_older(other, release))
+    };
+    if let Some(other) = pair.declared.first()
+        && !pair.declared.iter().any(|declared| declared.covers(release))
+    {
+        if pair.declared.iter().all(older) {
+            return Some((Phase::RolledBack, format!("the base branch went back to {other}").into()));
+        }
+        if line.promotion.phase == Phase::Delivered {
+            return Some((Phase::Superseded, format!("the base branch declares {other}").into()));
+        }
+    }
+    let overtaken = |running: &Release| {
+        !running.covers(release) && Order::between(running, release, &pair.from.record).is_newer(running, release)
+    };
+    let all_newer = into.targets.iter().all(|target| target.standing.runs().is_some_and(overtaken));
+    if line.promotion.phase == Phase::Delivered && all_newer {
+        return Some((Phase::Superseded, format!("every target of {} runs something newer", into.name()).into()));
+    }
+    None
+}
+
+/// Why a delivered release does not run everywhere yet.
+pub(crate) fn deploying(into: &Place<'_>, release: &Release, until: Option<Timestamp>, failed: bool) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let mut waiting: Vec<TargetKey> = Vec::new();
+    for target in &into.targets {
+        match &target.standing {
+            Standing::Runs { release: running, .. } if running.covers(release) => {}
+            Standing::Unreachable(why) => reasons.push(unreachable(target.key, why)),
+            Standing::Unsettled { attempted, failed: true, message }
+                if attempted.as_ref().is_none_or(|attempted| attempted.covers(release)) =>
+            {
+                reasons.push(Reason::DeployFailed { target: target.key.clone(), message: message.clone() });
+            }
+            _ if failed => {
+                let message = Some("it was not healthy in time".into());
+                reasons.push(Reason::DeployFailed { target: target.key.clone(), message });
+            }
+            _ => waiting.push(target.key.clone()),
+        }
+    }
+    if !waiting.is_empty() {
+        let until = until.filter(|_| !failed);
+        reasons.push(Reason::Deploying { targets: waiting, until });
+    }
+    reasons
+}
+
+/// Turns reasons into holds, most binding first. What held before has held since then.
+pub(crate) fn since(mut reasons: Vec<Reason>, before: &[Hold], moment: &Moment) -> Vec<Hold> {
+    reasons.sort_by_key(Reason::rank);
+    reasons
+        .into_iter()
+        .map(|reason| {
+            let known = before.iter().find(|hold| hold.reason.is_same_matter(&reason));
+            Hold { since: known.map_or(moment.now, |hold| hold.since), reason }
+        })
+        .collect()
+}

@@ -1,0 +1,447 @@
+//! A pipeline played through without servers: facts go in, [`plan`] decides, and its intents are carried out the way Git,
+//! a forge and a notified system do on a good day. This is what `weir simulate` runs, and what the stories in the tests are
+//! told with.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use jiff::Timestamp;
+
+use crate::{
+    apply::apply,
+    freeze::Freeze,
+    gate::Actor,
+    name::{CommitId, EnvironmentName, Name},
+    observation::{ObservationKey, Report, Sighting, Unreachable, Version, Workload, WorkloadState},
+    pipeline::{Environment, Pipeline, TargetKey},
+    plan::{Plan, plan},
+    promotion::{
+        Approval, Base, Checks, Declared, Intent, Phase, Problem, Promotion, PromotionKey, Proposal, ProposalState, Review,
+    },
+    release::Release,
+    snapshot::Snapshot,
+};
+
+/// A world in which a pipeline is played through.
+#[derive(Debug, Clone)]
+pub struct Rehearsal {
+    /// The pipeline. It may be changed in the middle.
+    pub pipeline: Pipeline,
+    /// What is known.
+    pub snapshot: Snapshot,
+    /// What time it is.
+    pub now: Timestamp,
+    base: BTreeMap<EnvironmentName, Declared>,
+    commits: u64,
+}
+
+/// Something that happens in the world.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fact {
+    /// Workloads of a target stand like this now.
+    Seen {
+        /// The environment.
+        environment: EnvironmentName,
+        /// The target; `None`: all of them.
+        target: Option<TargetKey>,
+        /// What is deployed, or is being.
+        release: Release,
+        /// How it is going.
+        state: WorkloadState,
+    },
+    /// A target cannot be read.
+    Lost {
+        /// The environment.
+        environment: EnvironmentName,
+        /// The target; `None`: all of them.
+        target: Option<TargetKey>,
+        /// What went wrong.
+        error: Arc<str>,
+    },
+    /// An alert or CI reported something.
+    Reported(ObservationKey, Report),
+    /// Somebody changed the base branch by hand.
+    Declared {
+        /// The environment.
+        environment: EnvironmentName,
+        /// What it declares now.
+        declares: Declared,
+    },
+    /// Somebody merged the open proposal.
+    Merged {
+        /// The environment.
+        environment: EnvironmentName,
+        /// Who.
+        by: Arc<str>,
+    },
+    /// Somebody closed the open proposal.
+    Closed {
+        /// The environment.
+        environment: EnvironmentName,
+        /// Who.
+        by: Arc<str>,
+    },
+    /// The checks of the open proposal say this now.
+    Checked {
+        /// The environment.
+        environment: EnvironmentName,
+        /// What they say.
+        checks: Checks,
+    },
+    /// The reviewers of the open proposal say this now.
+    Reviewed {
+        /// The environment.
+        environment: EnvironmentName,
+        /// What they say.
+        review: Review,
+    },
+    /// Somebody committed to the branch of the open proposal.
+    Committed {
+        /// The environment.
+        environment: EnvironmentName,
+        /// Who.
+        by: Arc<str>,
+    },
+    /// The open proposal can no longer be merged as it is.
+    Conflicted {
+        /// The environment.
+        environment: EnvironmentName,
+    },
+    /// The last attempt to carry a promotion failed, or (`None`) one succeeded again.
+    Troubled {
+        /// The environment.
+        environment: EnvironmentName,
+        /// On what.
+        problem: Option<Problem>,
+    },
+    /// A person asks for a release.
+    Asked {
+        /// The environment.
+        environment: EnvironmentName,
+        /// Which.
+        release: Release,
+        /// Who.
+        by: Actor,
+    },
+    /// A person approves a release.
+    Approved {
+        /// The environment.
+        environment: EnvironmentName,
+        /// Which.
+        release: Release,
+        /// Who.
+        by: Actor,
+    },
+    /// A freeze is set.
+    Frozen(Freeze),
+    /// A freeze is lifted.
+    Lifted(Name),
+    /// The pipeline is suspended, or resumed.
+    Suspended(bool),
+}
+
+/// Why a fact cannot have happened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FactError {
+    /// No such environment.
+    #[error("the pipeline has no environment `{0}`")]
+    Environment(EnvironmentName),
+    /// No such target.
+    #[error("environment `{0}` has no target `{1}`")]
+    Target(EnvironmentName, TargetKey),
+    /// Nothing is open.
+    #[error("no proposal is open for environment `{0}`")]
+    NoProposal(EnvironmentName),
+    /// Nothing to approve.
+    #[error("nothing is promoted into environment `{0}`, so there is nothing to approve")]
+    NoPromotion(EnvironmentName),
+    /// Nothing comes before it.
+    #[error("`{0}` is the first environment: nothing is promoted into it")]
+    First(EnvironmentName),
+}
+
+/// An intent that was carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// For which promotion.
+    pub promotion: PromotionKey,
+    /// Of which release.
+    pub release: Release,
+    /// What was done.
+    pub intent: Intent,
+}
+
+impl Rehearsal {
+    /// A world that begins like this.
+    pub fn new(pipeline: Pipeline, snapshot: Snapshot, now: Timestamp) -> Self {
+        let mut base = BTreeMap::new();
+        for promotion in &snapshot.promotions {
+            if let Some(known) = &promotion.leg.facts.base {
+                base.insert(promotion.key.environment.clone(), known.declares.clone());
+            }
+        }
+        Self { pipeline, snapshot, now, base, commits: 0 }
+    }
+
+    /// Decides once, and writes the decision down.
+    pub fn decide(&mut self) -> Plan {
+        let plan = plan(&self.pipeline, &self.snapshot, self.now);
+        self.snapshot = apply(&plan, std::mem::take(&mut self.snapshot));
+        plan
+    }
+
+    /// Carries out every intent once.
+    pub fn carry(&mut self) -> Vec<Carried> {
+        let todo: Vec<_> = self
+            .snapshot
+            .promotions
+            .iter()
+            .filter(|promotion| promotion.leg.facts.problem.is_none())
+            .filter_map(|promotion| {
+                let intent = promotion.leg.intent.clone()?;
+                Some(Carried { promotion: promotion.key.clone(), release: promotion.release.clone(), intent })
+            })
+            .collect();
+        todo.into_iter().filter(|step| self.perform(step)).collect()
+    }
+
+    /// Decides and carries until nothing moves any more.
+    pub fn settle(&mut self) -> Vec<Carried> {
+        let mut carried = Vec::new();
+        // Every promotion takes a handful of steps; far more than that would be a fault of the rules.
+        for _ in 0..64 {
+            let wrote = !self.decide().writes.is_empty();
+            let steps = self.carry();
+            if !wrote && steps.is_empty() {
+                break;
+            }
+            carried.extend(steps);
+        }
+        carried
+    }
+
+    /// Lets something happen.
+    pub fn happen(&mut self, fact: Fact) -> Result<(), FactError> {
+        match fact {
+            Fact::Seen { environment, target, release, state } => {
+                let workloads: BTreeMap<_, _> = release
+                    .members()
+                    .iter()
+                    .map(|(key, revision)| {
+                        let version = Version::Revision(revision.clone());
+                        (key.clone(), Workload { version, state: state.clone() })
+                    })
+                    .collect();
+                for key in self.targets(&environment, target)? {
+                    let seen = self.sighting(key);
+                    seen.unreachable = None;
+                    seen.workloads.extend(workloads.clone());
+                }
+            }
+            Fact::Lost { environment, target, error } => {
+                let since = self.now;
+                for key in self.targets(&environment, target)? {
+                    self.sighting(key).unreachable = Some(Unreachable { error: error.clone(), since });
+                }
+            }
+            Fact::Reported(key, report) => {
+                self.environment(&key.environment)?;
+                self.snapshot.observe(key, report);
+            }
+            Fact::Declared { environment, declares } => {
+                self.environment(&environment)?;
+                self.declare(&environment, declares);
+            }
+            Fact::Merged { environment, by } => self.merge(&environment, Some(by))?,
+            Fact::Closed { environment, by } => {
+                self.proposal(&environment)?.state = ProposalState::Closed { by: Some(by) };
+            }
+            Fact::Checked { environment, checks } => self.proposal(&environment)?.checks = checks,
+            Fact::Reviewed { environment, review } => self.proposal(&environment)?.review = review,
+            Fact::Committed { environment, by } => {
+                let head = self.commit();
+                let proposal = self.proposal(&environment)?;
+                proposal.changed_by = Some(by);
+                proposal.head = head;
+            }
+            Fact::Conflicted { environment } => self.proposal(&environment)?.conflict = true,
+            Fact::Troubled { environment, problem } => {
+                self.highest(&environment).ok_or(FactError::NoPromotion(environment))?.leg.facts.problem = problem;
+            }
+            Fact::Asked { environment, release, by } => self.ask(&environment, release, by)?,
+            Fact::Approved { environment, release, by } => {
+                let at = self.now;
+                let promotion = self.highest(&environment).filter(|promotion| promotion.phase.is_live());
+                let promotion = promotion.ok_or(FactError::NoPromotion(environment))?;
+                promotion.approvals.push(Approval { by, release, at });
+            }
+            Fact::Frozen(freeze) => self.snapshot.freezes.push(freeze),
+            Fact::Lifted(name) => self.snapshot.freezes.retain(|freeze| freeze.name != name),
+            Fact::Suspended(suspended) => self.pipeline.suspended = suspended,
+        }
+        Ok(())
+    }
+
+    fn environment(&self, name: &EnvironmentName) -> Result<&Environment, FactError> {
+        self.pipeline.environment(name).ok_or_else(|| FactError::Environment(name.clone()))
+    }
+
+    fn targets(&self, name: &EnvironmentName, only: Option<TargetKey>) -> Result<Vec<TargetKey>, FactError> {
+        let all = &self.environment(name)?.targets;
+        match only {
+            None => Ok(all.clone()),
+            Some(target) if all.contains(&target) => Ok(vec![target]),
+            Some(target) => Err(FactError::Target(name.clone(), target)),
+        }
+    }
+
+    fn sighting(&mut self, key: TargetKey) -> &mut Sighting {
+        let nothing = || Sighting { unreachable: None, workloads: BTreeMap::new() };
+        self.snapshot.sightings.entry(key).or_insert_with(nothing)
+    }
+
+    /// A person's request is a promotion with the next ordinal.
+    fn ask(&mut self, environment: &EnvironmentName, release: Release, by: Actor) -> Result<(), FactError> {
+        self.environment(environment)?;
+        let position = self.pipeline.environments().iter().position(|known| known.name == *environment);
+        let from = position.and_then(|position| position.checked_sub(1));
+        let from = from.and_then(|from| self.pipeline.environments().get(from));
+        let from = from.ok_or_else(|| FactError::First(environment.clone()))?.name.clone();
+        let remembered = self.snapshot.environments.get(environment).map_or(0, |record| record.last_ordinal);
+        let earlier = self.highest(environment).map(|promotion| promotion.clone());
+        let ordinal = earlier.as_ref().map_or(0, |promotion| promotion.key.ordinal).max(remembered) + 1;
+        let key = PromotionKey { pipeline: self.pipeline.key.clone(), environment: environment.clone(), ordinal };
+        let mut promotion = Promotion::new(key, from, release, Some(by));
+        if let Some(earlier) = earlier {
+            let open = |proposal: &Proposal| proposal.state == ProposalState::Open;
+            promotion.leg.facts.proposal = earlier.leg.facts.proposal.filter(open);
+        }
+        self.snapshot.promotions.push(promotion);
+        Ok(())
+    }
+
+    fn highest(&mut self, environment: &EnvironmentName) -> Option<&mut Promotion> {
+        let ours = |promotion: &&mut Promotion| promotion.key.environment == *environment;
+        self.snapshot.promotions.iter_mut().filter(ours).max_by_key(|promotion| promotion.key.ordinal)
+    }
+
+    fn proposal(&mut self, environment: &EnvironmentName) -> Result<&mut Proposal, FactError> {
+        let proposal = self.highest(environment).and_then(|promotion| promotion.leg.facts.proposal.as_mut());
+        proposal
+            .filter(|proposal| proposal.state == ProposalState::Open)
+            .ok_or_else(|| FactError::NoProposal(environment.clone()))
+    }
+
+    fn commit(&mut self) -> CommitId {
+        self.commits += 1;
+        CommitId::numbered(self.commits)
+    }
+
+    /// What the base branch declares: what was said of it, or else what Flux made of it.
+    fn declares(&self, environment: &EnvironmentName) -> Declared {
+        let running = || {
+            let record = self.snapshot.environments.get(environment);
+            let mut releases: Vec<_> =
+                record.into_iter().flat_map(|record| record.targets.values()).filter_map(|target| target.release.clone()).collect();
+            releases.sort();
+            releases.dedup();
+            Declared::Releases(releases)
+        };
+        self.base.get(environment).cloned().unwrap_or_else(running)
+    }
+
+    /// The base branch declares something now, and whoever looks at it sees that.
+    fn declare(&mut self, environment: &EnvironmentName, declares: Declared) {
+        self.base.insert(environment.clone(), declares.clone());
+        let (commit, seen) = (self.commit(), self.now);
+        if let Some(promotion) = self.highest(environment) {
+            promotion.leg.facts.base = Some(Base { commit, seen, declares });
+        }
+    }
+
+    fn merge(&mut self, environment: &EnvironmentName, by: Option<Arc<str>>) -> Result<(), FactError> {
+        let at = self.now;
+        let proposal = self.proposal(environment)?;
+        proposal.state = ProposalState::Merged { at, by };
+        if let Some(release) = proposal.release.clone() {
+            self.declare(environment, Declared::Releases(vec![release]));
+        }
+        Ok(())
+    }
+
+    /// Carries out one intent; `false` if it was no longer what the record says.
+    fn perform(&mut self, step: &Carried) -> bool {
+        let environment = &step.promotion.environment;
+        let Some(index) = self.snapshot.promotions.iter().position(|promotion| promotion.key == step.promotion) else {
+            return false;
+        };
+        match &step.intent {
+            Intent::Locate => {
+                let declares = self.declares(environment);
+                let (commit, seen) = (self.commit(), self.now);
+                let facts = &mut self.snapshot.promotions[index].leg.facts;
+                let known = facts.base.as_ref().is_some_and(|base| base.declares == declares && base.seen == seen);
+                facts.base = Some(Base { commit, seen, declares });
+                !known
+            }
+            Intent::Propose => {
+                let head = self.commit();
+                let promotion = &mut self.snapshot.promotions[index];
+                let name = promotion.leg.facts.proposal.take().filter(|known| known.state == ProposalState::Open);
+                let id = name.map_or_else(|| format!("proposal {}", promotion.key.ordinal).into(), |known| known.id);
+                promotion.leg.facts.proposal = Some(Proposal {
+                    id,
+                    url: None,
+                    state: ProposalState::Open,
+                    head,
+                    release: Some(promotion.release.clone()),
+                    checks: Checks::Passing,
+                    review: Review::NotRequired,
+                    conflict: false,
+                    changed_by: None,
+                });
+                true
+            }
+            Intent::Merge(head) => {
+                let same = self.proposal(environment).is_ok_and(|proposal| proposal.head == *head);
+                same && self.merge(environment, None).is_ok()
+            }
+            Intent::Push => {
+                self.declare(environment, Declared::Releases(vec![step.release.clone()]));
+                true
+            }
+            Intent::Notify => {
+                self.snapshot.promotions[index].leg.facts.accepted = Some(self.now);
+                true
+            }
+            Intent::Close(_) => {
+                if let Some(proposal) = &mut self.snapshot.promotions[index].leg.facts.proposal {
+                    proposal.state = ProposalState::Closed { by: None };
+                }
+                true
+            }
+        }
+    }
+
+    /// Has Flux deploy what the base branch declares, on every target of an environment.
+    pub fn deploy(&mut self, environment: &EnvironmentName) -> Result<(), FactError> {
+        self.environment(environment)?;
+        if let Some(Declared::Releases(releases)) = self.base.get(environment).cloned() {
+            for release in releases {
+                let environment = environment.clone();
+                self.happen(Fact::Seen { environment, target: None, release, state: WorkloadState::Healthy })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The promotion whose turn it is, or was last.
+    pub fn promotion(&self, environment: &EnvironmentName) -> Option<&Promotion> {
+        let ours = |promotion: &&Promotion| promotion.key.environment == *environment;
+        self.snapshot.promotions.iter().filter(ours).max_by_key(|promotion| promotion.key.ordinal)
+    }
+
+    /// Whether Git declares something for an environment that does not run there yet.
+    pub fn awaits_deployment(&self, environment: &EnvironmentName) -> bool {
+        self.promotion(environment).is_some_and(|promotion| promotion.phase == Phase::Delivered)
+    }
+}

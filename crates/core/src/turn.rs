@@ -1,0 +1,454 @@
+//! Whose turn it is: at most one promotion into an environment is on its way, and what becomes of it.
+
+use std::sync::Arc;
+
+use crate::{
+    candidate::{Candidate, Offer, Pair},
+    delivered::{Refused, deploying, since},
+    gate::{Actor, Gate},
+    gates::{Entry, Soaked},
+    hold::{Hold, Reason, Remedy},
+    ledger::{Ledger, Line},
+    order::Order,
+    pipeline::{Concurrency, Merge, Policy, Strategy},
+    promotion::{
+        Approval, Checks, Declared, Intent, Phase, ProblemWith, Promotion, PromotionKey, Proposal, ProposalState, Review,
+    },
+    release::Release,
+    support::Support,
+};
+
+/// How the live promotion stands, if it goes on.
+struct Assessment {
+    phase: Phase,
+    reasons: Vec<Reason>,
+    intent: Option<Intent>,
+    soaked: Option<jiff::Timestamp>,
+}
+
+/// What came of looking at the candidate.
+pub(crate) enum Advance {
+    /// A promotion was created: look again.
+    Created,
+    /// This is how it stands: the candidate that has no promotion, and why it has none.
+    Settled { candidate: Option<Release>, holds: Vec<Reason> },
+}
+
+/// Ends what is over: delivered, rejected, withdrawn, or overtaken by a higher ordinal.
+pub(crate) fn settle(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: &Policy, refusals: &mut Vec<Refused>) {
+    let now = pair.moment.now;
+    let Some(highest) = ledger.lines.len().checked_sub(1) else { return };
+    for line in &mut ledger.lines {
+        if line.promotion.phase.is_live() && line.promotion.from != *pair.from.name() {
+            let note = format!("{} no longer comes after {}", pair.into.name(), line.promotion.from);
+            line.end(Phase::Withdrawn, now, note);
+        }
+    }
+    let (lower, top) = ledger.lines.split_at_mut(highest);
+    let Some(top) = top.first_mut() else { return };
+    for line in lower {
+        let overtaken = line.promotion.phase == Phase::Superseded
+            && top.promotion.phase.is_live()
+            && top.promotion.skips.contains(&line.promotion.release);
+        if line.promotion.phase.is_live() {
+            line.end(Phase::Superseded, now, format!("{} took its place", top.promotion.release));
+        } else if overtaken && is_declared(pair, &line.promotion.release) {
+            line.end(Phase::Delivered, now, "it was merged before it could be replaced");
+        }
+    }
+    if top.promotion.phase.is_live() {
+        settle_live(top, pair, policy, refusals);
+    }
+}
+
+fn is_declared(pair: &Pair<'_, '_>, release: &Release) -> bool {
+    !pair.declared.is_empty() && pair.declared.iter().all(|declared| declared.covers(release))
+}
+
+fn settle_live(line: &mut Line<'_>, pair: &Pair<'_, '_>, policy: &Policy, refusals: &mut Vec<Refused>) {
+    let now = pair.moment.now;
+    let release = line.promotion.release.clone();
+    let requested = line.promotion.requested_by.is_some();
+    if is_delivered(line, pair, policy) {
+        deliver(line, pair, refusals);
+        return;
+    }
+    if let Some((phase, note, refused)) = line.promotion.leg.facts.proposal.as_ref().and_then(|p| reviewed(p, line, pair)) {
+        if let Some(refused) = refused {
+            refusals.push(Refused { release: refused, why: note.clone() });
+        }
+        if let Some(phase) = phase {
+            line.end(phase, now, note);
+            return;
+        }
+    }
+    if requested {
+        return;
+    }
+    if let Some(there) = pair.newer_there(&release) {
+        line.end(Phase::Withdrawn, now, format!("{} has {there}, which is newer", pair.into.name()));
+        return;
+    }
+    match pair.support(&release) {
+        Support::GoneBack(to) => {
+            line.end(Phase::Withdrawn, now, format!("{} went back to {to}", pair.from.name()));
+        }
+        Support::Replaced if line.promotion.soaked.is_none() && soaks(pair) => {
+            line.end(Phase::Superseded, now, format!("{} moved on before it had soaked", pair.from.name()));
+        }
+        _ => {}
+    }
+}
+
+/// Git decides: the base branch declares it. Without a repository, the other side accepted it.
+fn is_delivered(line: &Line<'_>, pair: &Pair<'_, '_>, policy: &Policy) -> bool {
+    match policy.strategy {
+        Strategy::PullRequest(_) | Strategy::Push(_) => is_declared(pair, &line.promotion.release),
+        Strategy::Notification => {
+            line.promotion.leg.facts.accepted.is_some() || pair.into.runs(&line.promotion.release)
+        }
+    }
+}
+
+fn deliver(line: &mut Line<'_>, pair: &Pair<'_, '_>, refusals: &mut Vec<Refused>) {
+    let now = pair.moment.now;
+    let release = line.promotion.release.clone();
+    let merged_by = line.promotion.leg.facts.proposal.as_ref().and_then(|proposal| match &proposal.state {
+        ProposalState::Merged { by, .. } => by.clone(),
+        _ => None,
+    });
+    let note: Arc<str> = match (&merged_by, line.has_open_proposal()) {
+        (Some(by), _) => format!("merged by {by}").into(),
+        (None, true) => format!("the base branch declares {release} already").into(),
+        (None, false) => format!("{release} was delivered").into(),
+    };
+    if merged_by.is_some() {
+        let against = |hold: &&Hold| !matches!(hold.reason, Reason::AwaitingReview { .. });
+        let overridden: Vec<_> = line.promotion.holds.iter().filter(against).cloned().collect();
+        if !overridden.is_empty() {
+            line.promotion.to_mut().overridden = overridden;
+        }
+    }
+    // What a person asked to go back from shall not come again by itself.
+    for target in &pair.into.targets {
+        if let Some(there) = pair.into.last_release(target)
+            && !there.covers(&release)
+            && Order::between(there, &release, &pair.from.record).is_newer(there, &release)
+        {
+            refusals.push(Refused { release: there.clone(), why: format!("{} went back to {release}", pair.into.name()).into() });
+        }
+    }
+    line.end(Phase::Delivered, now, note);
+}
+
+/// What a proposal that is no longer open means: the phase it ends with, why, and what is refused.
+type Reviewed = (Option<Phase>, Arc<str>, Option<Release>);
+
+fn reviewed(proposal: &Proposal, line: &Line<'_>, pair: &Pair<'_, '_>) -> Option<Reviewed> {
+    let release = &line.promotion.release;
+    let other = proposal.release.as_ref().filter(|other| *other != release);
+    match &proposal.state {
+        ProposalState::Open => None,
+        ProposalState::Closed { by } => {
+            let by = by.as_deref().unwrap_or("somebody");
+            let note: Arc<str> = format!("{by} closed {}", proposal.id).into();
+            match other {
+                // It was closed while it still held the release before this one.
+                Some(other) => Some((None, note, Some(other.clone()))),
+                None => Some((Some(Phase::Rejected), note, Some(release.clone()))),
+            }
+        }
+        ProposalState::Merged { at, .. } => {
+            if other.is_some_and(|other| line.promotion.skips.contains(other)) {
+                return None;
+            }
+            let seen = line.promotion.leg.facts.base.as_ref().is_some_and(|base| base.seen >= *at);
+            let instead = pair.declared.first().filter(|_| seen)?;
+            let newer = Order::between(instead, release, &pair.from.record).is_newer(instead, release);
+            let note: Arc<str> = format!("{} was merged, and the base branch declares {instead}", proposal.id).into();
+            Some(match (newer, other) {
+                (true, _) => (Some(Phase::Superseded), note, None),
+                (false, None) if proposal.release.is_some() => (Some(Phase::RolledBack), note, Some(release.clone())),
+                (false, _) => (Some(Phase::Rejected), note, Some(release.clone())),
+            })
+        }
+    }
+}
+
+fn soaks(pair: &Pair<'_, '_>) -> bool {
+    pair.into.definition.gates.iter().any(|gate| matches!(gate, Gate::Soak(_)))
+}
+
+/// Gives the candidate its turn, or says why it has none; and says how the promotion that has it stands.
+pub(crate) fn advance(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>) -> Advance {
+    let candidate = pair.candidate(ledger.promotions());
+    let Some(live) = ledger.live() else { return begin(ledger, pair, policy, candidate) };
+    let Some(policy) = policy else { return Advance::Settled { candidate: None, holds: Vec::new() } };
+    let assessment = assess(live, pair, policy);
+    let (mut next, mut holds) = (None, Vec::new());
+    if let Candidate::Go(offer) = candidate
+        && Order::between(offer.release, &live.promotion.release, &pair.from.record)
+            .is_newer(offer.release, &live.promotion.release)
+    {
+        holds = succession(live, &assessment, offer, pair, policy);
+        if holds.is_empty() {
+            let release = offer.release.clone();
+            replace(ledger, pair, release);
+            return Advance::Created;
+        }
+        next = Some(offer.release.clone());
+    }
+    if let Some(line) = ledger.lines.last_mut() {
+        let now = pair.moment.now;
+        line.turn(assessment.phase, now, None);
+        line.hold(since(assessment.reasons, &line.promotion.holds, pair.moment));
+        line.intend(assessment.intent);
+        if line.promotion.soaked != assessment.soaked {
+            line.promotion.to_mut().soaked = assessment.soaked;
+        }
+    }
+    Advance::Settled { candidate: next, holds }
+}
+
+fn begin(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>, candidate: Candidate<'_>) -> Advance {
+    let release = match candidate {
+        Candidate::Nothing => return Advance::Settled { candidate: None, holds: Vec::new() },
+        Candidate::Held { release, holds } if policy.is_some() || !holds.iter().any(is_for_people) => {
+            return Advance::Settled { candidate: release, holds };
+        }
+        Candidate::Held { release: None, .. } => return Advance::Settled { candidate: None, holds: Vec::new() },
+        Candidate::Held { release: Some(release), .. } => release,
+        Candidate::Go(offer) => offer.release.clone(),
+    };
+    if let Some(delivered) = ledger.delivered().filter(|delivered| delivered.release == release) {
+        let succeeded = delivered.phase == Phase::Succeeded;
+        let holds = if succeeded { deploying(pair.into, &release, None, false) } else { Vec::new() };
+        return Advance::Settled { candidate: None, holds };
+    }
+    if policy.is_none() {
+        let holds = vec![Reason::NoStrategy { release: release.clone() }];
+        return Advance::Settled { candidate: Some(release), holds };
+    }
+    create(ledger, pair, release, Vec::new(), Vec::new());
+    Advance::Created
+}
+
+/// Whether a person could do something about it by asking; which takes a strategy.
+fn is_for_people(reason: &Reason) -> bool {
+    matches!(reason.remedy(), Remedy::Ask { .. } | Remedy::Unfreeze { .. })
+}
+
+/// What keeps a newer release from taking the place of the one that has its turn.
+fn succession(
+    live: &Line<'_>,
+    assessment: &Assessment,
+    offer: Offer<'_>,
+    pair: &Pair<'_, '_>,
+    policy: &Policy,
+) -> Vec<Reason> {
+    let promotion = &live.promotion;
+    let requested = promotion.requested_by.is_some();
+    let entry = entry(pair, offer.release, None, &promotion.approvals, Soaked::Since(offer.since));
+    let mut holds = entry.holds(pair.moment);
+    let own = self::entry(pair, &promotion.release, promotion.requested_by.as_ref(), &promotion.approvals, Soaked::Enough);
+    let stuck = assessment.reasons.iter().any(is_stuck);
+    let finishing = own.is_approved(pair.moment) || is_merging(promotion, assessment, policy);
+    let first = requested || (policy.concurrency == Concurrency::Finish && finishing && !stuck);
+    if first {
+        let (release, first) = (offer.release.clone(), promotion.release.clone());
+        holds.push(Reason::Behind { release, first, requested });
+    }
+    holds
+}
+
+/// A promotion that cannot finish by itself does not keep others waiting.
+fn is_stuck(reason: &Reason) -> bool {
+    matches!(
+        reason,
+        Reason::ChecksFailing { .. }
+            | Reason::BranchChangedByHand { .. }
+            | Reason::NothingToEdit { .. }
+            | Reason::AmbiguousMarker { .. }
+            | Reason::NotHealthyYet { .. }
+            | Reason::Frozen { .. }
+    )
+}
+
+fn is_merging(promotion: &Promotion, assessment: &Assessment, policy: &Policy) -> bool {
+    let intends = |intent: &Option<Intent>| matches!(intent, Some(Intent::Merge(_) | Intent::Push | Intent::Notify));
+    intends(&promotion.leg.intent)
+        || intends(&assessment.intent)
+        || (policy.merge == Merge::Auto && assessment.phase == Phase::Proposed)
+}
+
+/// The newer release takes over the turn, the proposal, and the approvals that were given for it.
+fn replace(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, release: Release) {
+    let Some(line) = ledger.lines.last_mut() else { return };
+    line.end(Phase::Superseded, pair.moment.now, format!("{release} took its place"));
+    let old = &line.promotion;
+    let approvals = old.approvals.iter().filter(|approval| approval.release == release).cloned().collect();
+    let mut skips: Vec<Release> = old.skips.iter().filter(|skipped| **skipped != release).cloned().collect();
+    if !skips.contains(&old.release) {
+        skips.push(old.release.clone());
+    }
+    create(ledger, pair, release, skips, approvals);
+}
+
+fn create(
+    ledger: &mut Ledger<'_>,
+    pair: &Pair<'_, '_>,
+    release: Release,
+    skips: Vec<Release>,
+    approvals: Vec<Approval>,
+) {
+    let ordinal = ledger.highest_ordinal().max(pair.into.record.last_ordinal) + 1;
+    let key = PromotionKey { pipeline: pair.pipeline.key.clone(), environment: pair.into.name().clone(), ordinal };
+    let mut promotion = Promotion::new(key, pair.from.name().clone(), release, None);
+    promotion.skips = skips;
+    promotion.approvals = approvals;
+    promotion.leg.facts.base = ledger.base().cloned();
+    // A proposal that is still open is updated, never opened twice.
+    if let Some(open) = ledger.lines.last().filter(|line| line.has_open_proposal()) {
+        promotion.leg.facts.proposal = open.promotion.leg.facts.proposal.clone();
+    }
+    ledger.lines.push(Line { promotion: std::borrow::Cow::Owned(promotion), new: true });
+}
+
+fn entry<'p>(
+    pair: &Pair<'p, 'p>,
+    release: &'p Release,
+    requested_by: Option<&'p Actor>,
+    approvals: &'p [Approval],
+    soaked: Soaked,
+) -> Entry<'p> {
+    Entry {
+        pipeline: pair.pipeline,
+        snapshot: pair.snapshot,
+        into: pair.into.definition,
+        from: pair.from.name(),
+        release,
+        requested_by,
+        approvals,
+        soaked,
+    }
+}
+
+/// The promotion, as it asks the gates.
+pub(crate) fn ask<'p>(pair: &Pair<'p, 'p>, promotion: &'p Promotion) -> Entry<'p> {
+    let (soaked, _) = stand_behind(promotion, pair, &mut Vec::new());
+    entry(pair, &promotion.release, promotion.requested_by.as_ref(), &promotion.approvals, soaked)
+}
+
+fn assess(line: &Line<'_>, pair: &Pair<'_, '_>, policy: &Policy) -> Assessment {
+    let promotion = &*line.promotion;
+    let mut reasons = Vec::new();
+    let (soaked, memory) = stand_behind(promotion, pair, &mut reasons);
+    let entry = entry(pair, &promotion.release, promotion.requested_by.as_ref(), &promotion.approvals, soaked);
+    let gates = entry.holds(pair.moment);
+    let ready = |soak: &Reason| matches!(soak, Reason::Soaking { .. });
+    let memory = match soaked {
+        Soaked::Since(_) if soaks(pair) && !gates.iter().any(ready) => memory.or(Some(pair.moment.now)),
+        Soaked::Since(_) => None,
+        Soaked::Enough | Soaked::Unhealthy => memory,
+    };
+    reasons.extend(gates);
+    let closed = !reasons.is_empty();
+    let facts = &promotion.leg.facts;
+    reasons.extend(facts.problem.as_ref().map(|problem| match problem.with {
+        ProblemWith::Repository => {
+            Reason::RepositoryUnavailable { message: problem.message.clone(), retry: problem.retry }
+        }
+        ProblemWith::Forge => Reason::ForgeUnavailable { message: problem.message.clone(), retry: problem.retry },
+        ProblemWith::RateLimit => Reason::RateLimited { retry: problem.retry },
+    }));
+    let (phase, step) = match &policy.strategy {
+        Strategy::Notification => (Phase::Pending, Some(Intent::Notify)),
+        Strategy::Push(_) => (Phase::Pending, locate(promotion, &mut reasons).or(Some(Intent::Push))),
+        Strategy::PullRequest(_) => {
+            let locate = locate(promotion, &mut reasons);
+            let (phase, step) = propose(promotion, policy, &mut reasons);
+            (phase, locate.or(step))
+        }
+    };
+    let intent = step.filter(|step| !closed || *step == Intent::Locate);
+    Assessment { phase, reasons, intent, soaked: memory }
+}
+
+/// Whether the environment before still stands behind the release, and how long it has soaked there.
+fn stand_behind(
+    promotion: &Promotion,
+    pair: &Pair<'_, '_>,
+    reasons: &mut Vec<Reason>,
+) -> (Soaked, Option<jiff::Timestamp>) {
+    let release = &promotion.release;
+    let support = pair.support(release);
+    if let Support::Healthy { since } = support {
+        return (Soaked::Since(since), promotion.soaked);
+    }
+    if promotion.requested_by.is_some() {
+        let records = [&pair.from.record, &pair.into.record];
+        if !records.iter().any(|record| record.first_success(release).is_some()) {
+            reasons.push(pair.missing(release));
+        }
+        return (Soaked::Enough, promotion.soaked);
+    }
+    match support {
+        Support::Unhealthy(reason) => {
+            reasons.push(reason);
+            (Soaked::Unhealthy, None)
+        }
+        Support::Lacking(reason) => {
+            reasons.push(reason);
+            (Soaked::Unhealthy, promotion.soaked)
+        }
+        Support::Healthy { .. } | Support::Replaced | Support::GoneBack(_) => (Soaked::Enough, promotion.soaked),
+    }
+}
+
+/// Whether the places to edit have to be looked for, and what is wrong with them.
+fn locate(promotion: &Promotion, reasons: &mut Vec<Reason>) -> Option<Intent> {
+    let facts = &promotion.leg.facts;
+    let Some(base) = &facts.base else { return Some(Intent::Locate) };
+    match &base.declares {
+        Declared::Releases(_) => {}
+        Declared::Nothing { looked_for } => reasons.push(Reason::NothingToEdit { looked_for: looked_for.clone() }),
+        Declared::Ambiguous { place } => reasons.push(Reason::AmbiguousMarker { place: place.clone() }),
+    }
+    let merged_since = facts.proposal.as_ref().is_some_and(|proposal| {
+        matches!(proposal.state, ProposalState::Merged { at, .. } if at > base.seen)
+    });
+    (merged_since || !matches!(base.declares, Declared::Releases(_))).then_some(Intent::Locate)
+}
+
+/// The next step of a proposal, and what it waits for.
+fn propose(promotion: &Promotion, policy: &Policy, reasons: &mut Vec<Reason>) -> (Phase, Option<Intent>) {
+    let proposal = promotion.leg.facts.proposal.as_ref().filter(|proposal| proposal.state == ProposalState::Open);
+    let Some(proposal) = proposal else { return (Phase::Pending, Some(Intent::Propose)) };
+    let id = || proposal.id.clone();
+    if let Some(by) = &proposal.changed_by {
+        reasons.push(Reason::BranchChangedByHand { by: by.clone(), proposal: id() });
+        return (Phase::Proposed, None);
+    }
+    if proposal.release.as_ref() != Some(&promotion.release) {
+        return (Phase::Pending, Some(Intent::Propose));
+    }
+    let held = reasons.len();
+    if proposal.conflict {
+        reasons.push(Reason::Conflict { proposal: id() });
+    }
+    match &proposal.checks {
+        Checks::Passing => {}
+        Checks::Pending(checks) => reasons.push(Reason::ChecksPending { proposal: id(), checks: checks.clone() }),
+        Checks::Failing(checks) => reasons.push(Reason::ChecksFailing { proposal: id(), checks: checks.clone() }),
+    }
+    let reviewed = matches!(proposal.review, Review::NotRequired | Review::Approved);
+    if policy.merge == Merge::People || !reviewed {
+        reasons.push(Reason::AwaitingReview { proposal: id() });
+    }
+    let step = match (proposal.conflict, reasons.len() == held) {
+        (true, _) => Some(Intent::Propose),
+        (false, true) => Some(Intent::Merge(proposal.head.clone())),
+        (false, false) => None,
+    };
+    (Phase::Proposed, step)
+}

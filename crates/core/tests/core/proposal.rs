@@ -1,0 +1,108 @@
+//! What is learnt about repositories and proposals, and the holds it makes.
+
+use std::sync::Arc;
+
+use weir_core::{Checks, Declared, Fact, Intent, Phase, Problem, ProblemWith, Review};
+
+use crate::story::{Story, environment, minutes};
+
+/// Auto-merge with an open proposal that this fact was made known of at once.
+fn proposed_with(fact: impl Fn() -> Fact) -> Story {
+    let mut story = Story::of("dev, prod").merges_itself("prod");
+    story.runs("dev", "1.1.0");
+    while story.world.happen(fact()).is_err() {
+        story.world.decide();
+        story.world.carry();
+    }
+    story.settles();
+    story
+}
+
+#[test]
+fn pending_and_failing_checks_hold_the_merge() {
+    let lint: Vec<Arc<str>> = vec!["lint".into()];
+    let pending = Checks::Pending(lint.clone());
+    let mut story = proposed_with(|| Fact::Checked { environment: environment("prod"), checks: pending.clone() });
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Proposed, vec!["ChecksPending"]));
+    story.happens(Fact::Checked { environment: environment("prod"), checks: Checks::Failing(lint) }).settles();
+    assert_eq!(story.held("prod"), ["ChecksFailing"]);
+    story.happens(Fact::Checked { environment: environment("prod"), checks: Checks::Passing }).settles();
+    assert_eq!(story.phase("prod"), Phase::Delivered);
+}
+
+#[test]
+fn a_required_review_holds_the_merge() {
+    let mut story = proposed_with(|| Fact::Reviewed { environment: environment("prod"), review: Review::Required });
+    assert_eq!(story.held("prod"), ["AwaitingReview"]);
+    story.happens(Fact::Reviewed { environment: environment("prod"), review: Review::ChangesRequested }).settles();
+    assert_eq!(story.held("prod"), ["AwaitingReview"]);
+    story.happens(Fact::Reviewed { environment: environment("prod"), review: Review::Approved }).settles();
+    assert_eq!(story.phase("prod"), Phase::Delivered);
+}
+
+#[test]
+fn a_branch_that_somebody_committed_to_is_theirs() {
+    let mut story = proposed_with(|| Fact::Committed { environment: environment("prod"), by: "ada".into() });
+    assert_eq!((story.held("prod"), story.intent("prod")), (vec!["BranchChangedByHand"], None));
+    story.runs("dev", "1.2.0").settles();
+    assert_eq!((story.held("prod"), story.intent("prod")), (vec!["BranchChangedByHand"], None), "not even for a newer one");
+    story.merges("prod");
+    assert!(!story.held("prod").contains(&"BranchChangedByHand"));
+}
+
+#[test]
+fn a_conflict_is_built_again() {
+    let mut story = proposed_with(|| Fact::Checked { environment: environment("prod"), checks: Checks::Pending(vec![]) });
+    story.happens(Fact::Conflicted { environment: environment("prod") });
+    story.world.decide();
+    assert_eq!(story.intent("prod"), Some(&Intent::Propose));
+    assert!(story.held("prod").contains(&"Conflict"));
+    story.settles();
+    assert_eq!(story.phase("prod"), Phase::Delivered);
+}
+
+#[test]
+fn no_place_to_edit_is_said_with_what_was_looked_for() {
+    let mut story = Story::of("dev, prod");
+    let nothing = Declared::Nothing { looked_for: "the marker `default:app:prod` in *.yaml".into() };
+    story.happens(Fact::Declared { environment: environment("prod"), declares: nothing }).runs("dev", "1.1.0").settles();
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Pending, vec!["NothingToEdit"]));
+    assert!(story.holds("prod")[0].reason.to_string().contains("default:app:prod"));
+    story.git_declares("prod", "1.0.0").settles();
+    assert_eq!(story.phase("prod"), Phase::Proposed);
+}
+
+#[test]
+fn a_marker_that_does_not_say_its_workload_is_named() {
+    let mut story = Story::of("dev, prod");
+    let ambiguous = Declared::Ambiguous { place: "prod/app.yaml:7".into() };
+    story.happens(Fact::Declared { environment: environment("prod"), declares: ambiguous }).runs("dev", "1.1.0").settles();
+    assert_eq!(story.held("prod"), ["AmbiguousMarker"]);
+}
+
+#[test]
+fn trouble_with_repository_forge_and_limits_is_shown_and_tried_again() {
+    for (with, name) in [
+        (ProblemWith::Repository, "RepositoryUnavailable"),
+        (ProblemWith::Forge, "ForgeUnavailable"),
+        (ProblemWith::RateLimit, "RateLimited"),
+    ] {
+        let mut story = Story::of("dev, prod");
+        story.runs("dev", "1.1.0");
+        story.world.decide();
+        let retry = story.after(minutes(1));
+        let problem = Some(Problem { with, message: "timed out".into(), retry });
+        story.happens(Fact::Troubled { environment: environment("prod"), problem }).settles();
+        assert_eq!((story.held("prod"), story.intent("prod")), (vec![name], Some(&Intent::Locate)));
+        story.happens(Fact::Troubled { environment: environment("prod"), problem: None }).settles();
+        assert_eq!(story.phase("prod"), Phase::Proposed);
+    }
+}
+
+#[test]
+fn looking_is_allowed_while_gates_are_closed_and_writing_is_not() {
+    let mut story = Story::of("dev, prod").approval("prod", 1);
+    story.runs("dev", "1.1.0");
+    let carried = story.settling();
+    assert!(carried.iter().all(|step| step.intent == Intent::Locate) && !carried.is_empty());
+}
