@@ -1,0 +1,90 @@
+//! The `CustomResourceDefinition`s, made from the types.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::CustomResourceExt;
+use serde_json::{Value, json};
+
+use crate::kinds::{Freeze, GitopsCluster, Observation, OlderPipeline, Pipeline, Promotion, Proposal};
+
+/// The definitions of all kinds, as they are installed on a cluster.
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    let mut pipeline = Pipeline::crd();
+    let mut older = OlderPipeline::crd();
+    for crd in [&mut pipeline, &mut older] {
+        tidy(crd);
+        // As in the Weave controller: a status that nobody has written yet is about no generation at all.
+        default_status(crd, &json!({ "observedGeneration": -1 }));
+    }
+    let mut others = [Promotion::crd(), Observation::crd(), Freeze::crd(), Proposal::crd(), GitopsCluster::crd()];
+    others.iter_mut().for_each(tidy);
+    [pipeline, older].into_iter().chain(others).collect()
+}
+
+/// The definitions of all kinds as YAML files: name and text.
+pub fn crd_yaml() -> Vec<(String, String)> {
+    let file = |crd: CustomResourceDefinition| {
+        let name = format!("{}_{}.yaml", crd.spec.group, crd.spec.names.plural);
+        let text = serde_saphyr::to_string(&crd).ok()?;
+        Some((name, format!("# Made by `weir export crds`. Do not edit.\n{text}")))
+    };
+    crds().into_iter().filter_map(file).collect()
+}
+
+/// The schema of the one version of a definition.
+pub(crate) fn schema(crd: &CustomResourceDefinition) -> Value {
+    let version = crd.spec.versions.first();
+    let props = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());
+    serde_json::to_value(props).unwrap_or_default()
+}
+
+/// Takes out of a derived schema what the types do not mean: that `null` is a value, and that a field which may be left
+/// out is then filled in. An empty list that the API server fills in would be refused by the rules that want one entry.
+fn tidy(crd: &mut CustomResourceDefinition) {
+    change_schema(crd, |schema| {
+        walk(schema);
+        if let Some(root) = schema.as_object_mut() {
+            root.remove("title");
+        }
+    });
+}
+
+fn walk(schema: &mut Value) {
+    let Some(object) = schema.as_object_mut() else { return };
+    for word in ["nullable", "default"] {
+        object.remove(word);
+    }
+    if let Some(text) = object.get_mut("description")
+        && let Some(words) = text.as_str()
+    {
+        *text = words.split_whitespace().collect::<Vec<_>>().join(" ").into();
+    }
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(walk);
+    }
+    for word in ["items", "additionalProperties"] {
+        if let Some(inner) = object.get_mut(word) {
+            walk(inner);
+        }
+    }
+}
+
+fn default_status(crd: &mut CustomResourceDefinition, default: &Value) {
+    change_schema(crd, |schema| {
+        if let Some(status) = schema.pointer_mut("/properties/status").and_then(Value::as_object_mut) {
+            status.insert("default".to_owned(), default.clone());
+        }
+    });
+}
+
+fn change_schema(crd: &mut CustomResourceDefinition, change: impl Fn(&mut Value)) {
+    for version in &mut crd.spec.versions {
+        let Some(props) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) else {
+            continue;
+        };
+        let Ok(mut schema) = serde_json::to_value(&*props) else { continue };
+        change(&mut schema);
+        if let Ok(changed) = serde_json::from_value(schema) {
+            *props = changed;
+        }
+    }
+}
