@@ -8,6 +8,7 @@ use crate::{
     deployed::{Place, Standing, Target},
     gates::quarantines,
     hold::Reason,
+    ledger::Ledger,
     moment::Moment,
     observation::Unreachable,
     order::Order,
@@ -60,67 +61,81 @@ pub(crate) struct Pair<'p, 'a> {
 }
 
 impl<'p> Pair<'p, '_> {
-    /// The newest release that may leave the first environment and is not in the second. Refused and quarantined ones
-    /// are passed over.
-    pub(crate) fn candidate<'l>(&self, promotions: impl Iterator<Item = &'l Promotion> + Clone) -> Candidate<'p> {
+    /// The newest release that may leave the first environment and is neither in the second nor on its way there.
+    /// Refused and quarantined ones are passed over.
+    pub(crate) fn candidate(&self, ledger: &Ledger<'_>) -> Candidate<'p> {
+        let live = ledger.live().map(|line| &line.promotion.release);
+        let arriving = self.arriving(ledger).map(|promotion| &promotion.release);
         let mut forward: Vec<Offer<'p>> = Vec::new();
-        let mut held: Vec<(&Release, Vec<Reason>)> = Vec::new();
         let mut older = None;
+        let mut unknown = None;
         let mut here = false;
         for offer in self.offers() {
             let release = offer.release;
-            match self.direction(release, promotions.clone()) {
+            let waits =
+                live.is_none_or(|live| Order::between(release, live, &self.from.record).is_newer(release, live));
+            if !waits || arriving == Some(release) {
+                continue;
+            }
+            match self.direction(release, ledger) {
                 Direction::Here => here = true,
-                Direction::Forward => match self.refused(release) {
-                    None => forward.push(offer),
-                    Some(reasons) => held.push((release, reasons)),
-                },
+                Direction::Forward => forward.push(offer),
                 Direction::Backwards(than) => older = older.or(Some((release, than))),
-                Direction::Unknown(than) => {
-                    let reason = Reason::OrderUnknown { release: release.clone(), than: than.clone() };
-                    held.push((release, vec![reason]));
-                }
+                Direction::Unknown(than) => unknown = unknown.or(Some((release, than))),
             }
         }
-        if !forward.is_empty() {
-            return self.newest(&forward);
+        let mut passed: Option<(&Release, Vec<Reason>)> = None;
+        while let Some(newest) = self.newest(&forward) {
+            let offer = match newest {
+                Ok(index) => forward.swap_remove(index),
+                Err((release, than)) => return held(release, order_unknown(release, than)),
+            };
+            match self.refused(offer.release, passed.is_none()) {
+                None => return Candidate::Go(offer),
+                Some(reasons) => passed = passed.or(Some((offer.release, reasons))),
+            }
         }
-        // A target that lags behind is no news while another one already leads where everybody is.
-        if let Some((release, than)) = older.filter(|_| !here && held.is_empty()) {
-            let reason = Reason::Backwards { release: release.clone(), than: than.clone() };
-            held.push((release, vec![reason]));
-        }
-        let order = Order::among(held.iter().map(|(release, _)| *release), &self.from.record);
-        let newest = held.into_iter().reduce(|best, next| if order.is_newer(next.0, best.0) { next } else { best });
-        match newest {
-            Some((release, holds)) => Candidate::Held { release: Some(release.clone()), holds },
-            None => self.prospects(),
+        match (passed, unknown, older) {
+            (Some((release, holds)), ..) => Candidate::Held { release: Some(release.clone()), holds },
+            (None, Some((release, than)), _) => held(release, order_unknown(release, than)),
+            // A target that lags behind is no news while another one leads where everybody is.
+            (None, None, Some((release, than))) if !here => {
+                held(release, Reason::Backwards { release: release.clone(), than: than.clone() })
+            }
+            _ if live.is_some() => Candidate::Nothing,
+            _ => self.prospects(),
         }
     }
 
-    fn newest(&self, offers: &[Offer<'p>]) -> Candidate<'p> {
+    /// The promotion that was delivered and is still on its way, or there: Git declares it, or nobody knows what Git
+    /// declares and nothing newer is there.
+    pub(crate) fn arriving<'l>(&self, ledger: &'l Ledger<'_>) -> Option<&'l Promotion> {
+        let declared = |release: &Release| self.declared.iter().any(|declared| declared.covers(release));
+        let unknown = |release: &Release| self.declared.is_empty() && self.newer_there(release).is_none();
+        ledger.delivered().filter(|promotion| declared(&promotion.release) || unknown(&promotion.release))
+    }
+
+    /// Which of these is the newest, or which two have no order.
+    fn newest(&self, offers: &[Offer<'p>]) -> Option<Result<usize, (&'p Release, &'p Release)>> {
         let order = Order::among(offers.iter().map(|offer| offer.release), &self.from.record);
-        let mut rest = offers.iter();
-        let Some(mut best) = rest.next() else { return Candidate::Nothing };
-        for offer in rest {
-            match order.compare(offer.release, best.release) {
-                Some(Ordering::Greater) => best = offer,
+        let mut best = (!offers.is_empty()).then_some(0)?;
+        for (index, offer) in offers.iter().enumerate().skip(1) {
+            match order.compare(offer.release, offers[best].release) {
+                Some(Ordering::Greater) => best = index,
                 Some(_) => {}
-                None => {
-                    let (release, than) = (offer.release.clone(), best.release.clone());
-                    let holds = vec![Reason::OrderUnknown { release: release.clone(), than }];
-                    return Candidate::Held { release: Some(release), holds };
-                }
+                None => return Some(Err((offer.release, offers[best].release))),
             }
         }
-        Candidate::Go(*best)
+        Some(Ok(best))
     }
 
     /// The releases for which `when` holds. Targets that cannot be read count, but never in favour.
     pub(crate) fn offers(&self) -> Vec<Offer<'p>> {
         let needed = self.needed();
         let mut offers = Vec::with_capacity(1);
-        self.each_running(|release, since| offers.extend(since.get(needed - 1).map(|(_, since)| Offer { release, since: *since })));
+        self.each_running(|release, since| {
+            offers.extend(since.get(needed - 1).map(|(_, since)| Offer { release, since: *since }));
+        });
         if let (When::Any, Some(Standing::Runs { release, since })) = (self.when, &self.from.reported)
             && !offers.iter().any(|offer| *offer.release == **release)
         {
@@ -147,11 +162,7 @@ impl<'p> Pair<'p, '_> {
         }
     }
 
-    fn direction<'l>(
-        &self,
-        release: &Release,
-        promotions: impl Iterator<Item = &'l Promotion> + Clone,
-    ) -> Direction<'p> {
+    fn direction(&self, release: &Release, ledger: &Ledger<'_>) -> Direction<'p> {
         if self.into.runs(release) {
             return Direction::Here;
         }
@@ -165,7 +176,7 @@ impl<'p> Pair<'p, '_> {
                 Some(Ordering::Less) => return Direction::Backwards(there),
                 Some(_) => {}
                 // What came from there through Weir was there before.
-                None if self.came_through_weir(there, promotions.clone()) => {}
+                None if self.came_through_weir(there, ledger) => {}
                 None => unknown = Some(there),
             }
         }
@@ -184,19 +195,21 @@ impl<'p> Pair<'p, '_> {
         into.targets.iter().filter_map(|target| into.last_release(target)).chain(declared)
     }
 
-    fn came_through_weir<'l>(&self, there: &Release, mut promotions: impl Iterator<Item = &'l Promotion>) -> bool {
-        promotions.any(|promotion| {
+    fn came_through_weir(&self, there: &Release, ledger: &Ledger<'_>) -> bool {
+        ledger.promotions().any(|promotion| {
             promotion.from == *self.from.name()
                 && there.covers(&promotion.release)
                 && (promotion.phase == Phase::Delivered || promotion.delivered().is_some())
         })
     }
 
-    fn refused(&self, release: &Release) -> Option<Vec<Reason>> {
+    /// Why a release may not go there, though it is newer. Only the first that is passed over is shown.
+    fn refused(&self, release: &Release, shown: bool) -> Option<Vec<Reason>> {
         if let Some(refusal) = self.into.record.refusal(release) {
             return Some(vec![Reason::Refused { release: release.clone(), why: refusal.why.clone() }]);
         }
-        let holds = quarantines(self.snapshot, &self.pipeline.key, self.into.name(), release, self.moment);
+        self.into.definition.promotion.as_ref()?;
+        let holds = quarantines(self.snapshot, &self.pipeline.key, self.into.name(), release, self.moment, shown);
         (!holds.is_empty()).then_some(holds)
     }
 
@@ -248,4 +261,12 @@ impl<'p> Pair<'p, '_> {
 
 pub(crate) fn unreachable(target: &TargetKey, why: &Unreachable) -> Reason {
     Reason::TargetUnreachable { target: target.clone(), error: why.error.clone() }
+}
+
+fn held<'p>(release: &Release, reason: Reason) -> Candidate<'p> {
+    Candidate::Held { release: Some(release.clone()), holds: vec![reason] }
+}
+
+fn order_unknown(release: &Release, than: &Release) -> Reason {
+    Reason::OrderUnknown { release: release.clone(), than: than.clone() }
 }

@@ -39,13 +39,12 @@ pub(crate) fn follow(
         }
     }
     let line = &mut ledger.lines[newest];
-    if let Some(end) = ended(line, pair) {
-        let (phase, note) = end;
-        if phase == Phase::RolledBack {
-            refusals.push(Refused { release, why: note.clone() });
-        }
+    if let Some((phase, note)) = ended(line, pair) {
         line.end(phase, now, note);
         return;
+    }
+    if line.promotion.requested_by.is_some() {
+        went_back_to(pair, &release, refusals);
     }
     if pair.into.runs(&release) {
         if line.promotion.phase != Phase::Succeeded {
@@ -59,7 +58,9 @@ pub(crate) fn follow(
     let until = timeout.and_then(|timeout| line.promotion.delivered()?.checked_add(timeout).ok());
     if line.promotion.phase == Phase::Delivered {
         match until.filter(|until| *until <= now) {
-            Some(until) => line.turn(Phase::Failed, now, Some(format!("not healthy on every target by {until}").into())),
+            Some(until) => {
+                line.turn(Phase::Failed, now, Some(format!("not healthy on every target by {until}").into()));
+            }
             None => pair.moment.changes(until),
         }
     }
@@ -68,15 +69,44 @@ pub(crate) fn follow(
     line.hold(since(reasons, &line.promotion.holds, pair.moment));
 }
 
+/// What a person asked to go back from shall not come again by itself.
+fn went_back_to(pair: &Pair<'_, '_>, release: &Release, refusals: &mut Vec<Refused>) {
+    for target in &pair.into.targets {
+        let there = pair.into.last_release(target).filter(|there| !there.covers(release));
+        if let Some(there) =
+            there.filter(|there| Order::between(there, release, &pair.from.record).is_newer(there, release))
+        {
+            let why = format!("{} was asked to go back to {release}", pair.into.name()).into();
+            refusals.push(Refused { release: there.clone(), why });
+        }
+    }
+}
+
+/// What was rejected or taken back is refused, unless somebody asked for it again since.
+pub(crate) fn refused(ledger: &Ledger<'_>, refusals: &mut Vec<Refused>) {
+    for (index, line) in ledger.lines.iter().enumerate() {
+        let promotion = &line.promotion;
+        let again = || ledger.lines[index + 1..].iter().any(|later| later.promotion.release == promotion.release);
+        if matches!(promotion.phase, Phase::Rejected | Phase::RolledBack) && !again() {
+            let note = promotion.history.last().and_then(|turn| turn.note.clone());
+            let why = note.unwrap_or_else(|| format!("its promotion was {}", promotion.phase).into());
+            refusals.push(Refused { release: promotion.release.clone(), why });
+        }
+    }
+}
+
 /// Whether a delivered promotion is over: taken back, or overtaken.
 fn ended(line: &Line<'_>, pair: &Pair<'_, '_>) -> Option<(Phase, Arc<str>)> {
     let release = &line.promotion.release;
     let into = pair.into;
-    if into.went_back.as_ref().is_some_and(|before| before.covers(release)) {
-        return Some((Phase::RolledBack, format!("{} went back from {release}", into.name()).into()));
+    // Since it was delivered, the environment went back from it.
+    if let Some(refusal) = into.record.refusal(release).filter(|_| !into.runs(release)) {
+        return Some((Phase::RolledBack, refusal.why.clone()));
     }
     let older = |other: &Release| {
-        [&*pair.from.record, &*into.record].iter().any(|record| Order::between(other, release, record).is_older(other, release))
+        [&*pair.from.record, &*into.record]
+            .iter()
+            .any(|record| Order::between(other, release, record).is_older(other, release))
     };
     if let Some(other) = pair.declared.first()
         && !pair.declared.iter().any(|declared| declared.covers(release))
@@ -91,8 +121,10 @@ fn ended(line: &Line<'_>, pair: &Pair<'_, '_>) -> Option<(Phase, Arc<str>)> {
     let overtaken = |running: &Release| {
         !running.covers(release) && Order::between(running, release, &pair.from.record).is_newer(running, release)
     };
-    let all_newer = into.targets.iter().all(|target| target.standing.runs().is_some_and(overtaken));
-    if line.promotion.phase == Phase::Delivered && all_newer {
+    // While Git declares it, or a person wants it back, it is Flux that lags behind.
+    let abandoned = pair.declared.is_empty() && line.promotion.requested_by.is_none();
+    let all_newer = || into.targets.iter().all(|target| target.standing.runs().is_some_and(overtaken));
+    if line.promotion.phase == Phase::Delivered && abandoned && all_newer() {
         return Some((Phase::Superseded, format!("every target of {} runs something newer", into.name()).into()));
     }
     None

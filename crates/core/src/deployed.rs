@@ -3,7 +3,11 @@
 //! A target has a release only when every workload in it is settled and healthy. What is seen counts; what was reported
 //! counts for targets that are not watched.
 
-use std::{borrow::Cow, collections::{BTreeMap, BTreeSet}, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 
@@ -28,8 +32,6 @@ pub(crate) struct Place<'a> {
     settled: bool,
     /// The release that every target has.
     agreed: Option<Release>,
-    /// The release that every target ran until now, if they all went back to an older one.
-    pub(crate) went_back: Option<Release>,
 }
 
 pub(crate) struct Target<'a> {
@@ -83,7 +85,7 @@ impl<'a> Place<'a> {
             .filter(|standing| !matches!(standing, Standing::Empty));
         let record = known.map_or_else(|| Cow::Owned(EnvironmentRecord::default()), Cow::Borrowed);
         let settled = !targets.is_empty() && targets.iter().all(|target| target.standing.runs().is_some());
-        let mut place = Self { definition, targets, reported, record, settled, agreed: None, went_back: None };
+        let mut place = Self { definition, targets, reported, record, settled, agreed: None };
         place.remember(now);
         place
     }
@@ -96,7 +98,10 @@ impl<'a> Place<'a> {
     pub(crate) fn runs(&self, release: &Release) -> bool {
         match &self.agreed {
             Some(agreed) => agreed.covers(release),
-            None => self.settled && self.targets.iter().all(|target| target.standing.runs().is_some_and(|r| r.covers(release))),
+            None => {
+                self.settled
+                    && self.targets.iter().all(|target| target.standing.runs().is_some_and(|r| r.covers(release)))
+            }
         }
     }
 
@@ -150,7 +155,8 @@ impl<'a> Place<'a> {
 
     /// Notices that the whole environment moved, and refuses what it went back from.
     fn remember_runs(&mut self, now: Timestamp) {
-        let Some(first) = self.targets.first().and_then(|target| target.standing.runs()).filter(|_| self.settled) else {
+        let Some(first) = self.targets.first().and_then(|target| target.standing.runs()).filter(|_| self.settled)
+        else {
             return;
         };
         if !self.targets[1..].iter().all(|target| target.standing.runs() == Some(first)) {
@@ -167,7 +173,6 @@ impl<'a> Place<'a> {
             && Order::between(&release, &before, record).is_older(&release, &before)
         {
             record.refuse(&before, now, format!("{} went back to {release}", self.definition.name));
-            self.went_back = Some(before);
         }
     }
 }
@@ -177,11 +182,15 @@ impl Standing<'_> {
     fn is_remembered(&self, old: &TargetRecord) -> bool {
         match self {
             Self::Runs { release, since } => {
-                old.healthy_since == Some(*since) && old.unreachable.is_none() && old.release.as_ref() == Some(&**release)
+                old.healthy_since == Some(*since)
+                    && old.unreachable.is_none()
+                    && old.release.as_ref() == Some(&**release)
             }
             Self::Unreachable(why) => old.unreachable.as_ref() == Some(*why),
             Self::Empty => *old == TargetRecord::default(),
-            Self::Unsettled { .. } | Self::NoRevision { .. } => old.healthy_since.is_none() && old.unreachable.is_none(),
+            Self::Unsettled { .. } | Self::NoRevision { .. } => {
+                old.healthy_since.is_none() && old.unreachable.is_none()
+            }
         }
     }
 

@@ -215,11 +215,15 @@ impl Explanation {
         let what = what.trim_end();
         let environment = &self.environment;
         match self.verdict {
-            Situation::First => format!("{environment} is where {} begins: nothing is promoted into it", self.pipeline.name),
+            Situation::First => {
+                format!("{environment} is where {} begins: nothing is promoted into it", self.pipeline.name)
+            }
             Situation::Nothing => format!("{environment} has nothing to wait for"),
             Situation::Waits if self.phase == Some(Phase::Proposed) => format!("{what} is proposed for {environment}"),
             Situation::Waits => format!("{what} waits before {environment}"),
-            Situation::Moves => format!("{what} goes to {environment}: {}", self.step.as_ref().map(step).unwrap_or_default()),
+            Situation::Moves => {
+                format!("{what} goes to {environment}: {}", self.step.as_ref().map(step).unwrap_or_default())
+            }
             Situation::Arrives => format!("{what} is in Git for {environment}, and does not run everywhere yet"),
         }
     }

@@ -87,9 +87,10 @@ impl<'a> Entry<'a> {
             Gate::Window(window) => {
                 let state = window.at(moment.now);
                 moment.changes(state.changes);
-                match state.open {
-                    true => Verdict::Open { until: state.changes },
-                    false => Verdict::Closed(Reason::OutsideWindow { opens: state.changes }),
+                if state.open {
+                    Verdict::Open { until: state.changes }
+                } else {
+                    Verdict::Closed(Reason::OutsideWindow { opens: state.changes })
                 }
             }
             Gate::Soak(duration) => self.ask_soak(*duration, moment),
@@ -111,9 +112,8 @@ impl<'a> Entry<'a> {
         let mut given: Vec<(&str, Option<Timestamp>)> = Vec::new();
         for approval in self.approvals {
             let author = self.requested_by.is_some_and(|author| author.name == approval.by.name);
-            let counts = approval.release == *self.release
-                && gate.from.include(&approval.by)
-                && (gate.allow_author || !author);
+            let counts =
+                approval.release == *self.release && gate.from.include(&approval.by) && (gate.allow_author || !author);
             let ends = gate.expires_after.map(|after| approval.at.checked_add(after).unwrap_or(Timestamp::MAX));
             if !counts || ends.is_some_and(|ends| ends <= moment.now) {
                 continue;
@@ -173,18 +173,31 @@ fn freeze_name(reason: &Reason) -> Option<&str> {
     }
 }
 
-/// The quarantines of a release that count now.
+/// The quarantines of a release that count now. Unless they are shown, all that matters is when the last of them ends.
 pub(crate) fn quarantines(
     snapshot: &Snapshot,
     pipeline: &PipelineKey,
     environment: &EnvironmentName,
     release: &Release,
     moment: &Moment,
+    shown: bool,
 ) -> Vec<Reason> {
-    let mut holds: Vec<_> = freezes(snapshot, pipeline, environment, release)
-        .filter(|freeze| freeze.selector.is_quarantine())
-        .filter_map(|freeze| frozen(freeze, moment))
-        .collect();
+    let all = || freezes(snapshot, pipeline, environment, release).filter(|freeze| freeze.selector.is_quarantine());
+    let unseen = Moment::new(moment.now);
+    let watch = if shown { moment } else { &unseen };
+    let mut holds: Vec<_> = all().filter_map(|freeze| frozen(freeze, watch)).collect();
     holds.sort_by(|one, other| freeze_name(one).cmp(&freeze_name(other)));
+    if !shown && !holds.is_empty() {
+        moment.changes(released(all, moment.now));
+    }
     holds
+}
+
+/// The first moment from which on none of these freezes counts.
+fn released<'a, F: Iterator<Item = &'a Freeze>>(freezes: impl Fn() -> F, now: Timestamp) -> Option<Timestamp> {
+    let mut at = now;
+    while let Some(freeze) = freezes().find(|freeze| freeze.lasts(at)) {
+        at = freeze.until?;
+    }
+    Some(at)
 }

@@ -300,7 +300,9 @@ impl Reason {
             Self::TargetUnreachable { target, .. } => Remedy::Reach { target },
             Self::NotHealthyYet { environment, .. } => Remedy::Heal { environment },
             Self::DeployFailed { .. } => Remedy::HealHere,
-            Self::NotEnoughTargets { environment, need, of, .. } if need > of => Remedy::LowerWhen { environment, of: *of },
+            Self::NotEnoughTargets { environment, need, of, .. } if need > of => {
+                Remedy::LowerWhen { environment, of: *of }
+            }
             Self::NotEnoughTargets { environment, release, need, .. } => {
                 Remedy::Deploy { environment, release, targets: *need }
             }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::{
     candidate::Pair,
-    delivered::{Refused, follow, since},
+    delivered::{Refused, follow, refused, since},
     deployed::Place,
     hold::{Hold, Reason},
     ledger::Ledger,
@@ -79,7 +79,10 @@ pub fn plan(pipeline: &Pipeline, snapshot: &Snapshot, now: Timestamp) -> Plan {
     for place in places {
         let name = place.name();
         if let Cow::Owned(record) = place.record
-            && snapshot.environments.get(name).map_or_else(|| record != EnvironmentRecord::default(), |old| *old != record)
+            && snapshot
+                .environments
+                .get(name)
+                .map_or_else(|| record != EnvironmentRecord::default(), |old| *old != record)
         {
             plan.writes.push(Write::Remember(name.clone(), Box::new(record)));
         }
@@ -119,9 +122,11 @@ fn retire_strangers(pipeline: &Pipeline, snapshot: &Snapshot, moment: &Moment, w
 
 fn retire(ledger: &mut Ledger<'_>, moment: &Moment, note: &str, delivered_too: bool) {
     for line in &mut ledger.lines {
-        let over = line.promotion.phase.is_live() || (delivered_too && line.promotion.phase == Phase::Delivered);
-        if over {
-            line.end(Phase::Withdrawn, moment.now, note);
+        match line.promotion.phase {
+            Phase::Pending | Phase::Proposed => line.end(Phase::Withdrawn, moment.now, note),
+            Phase::Delivered if delivered_too => line.end(Phase::Withdrawn, moment.now, note),
+            Phase::Failed if delivered_too => line.hold(Vec::new()),
+            _ => {}
         }
     }
 }
@@ -144,20 +149,24 @@ fn cross<'a>(
     let mut candidate = None;
     let mut holds = Vec::new();
     if !passable || (policy.is_none() && ledger.live().is_some()) {
-        retire(&mut ledger, moment, &impassable(pipeline, from, into), false);
+        retire(&mut ledger, moment, &impassable(pipeline, from, into), !passable);
     }
     if passable {
         for _ in 0..ROUNDS {
+            // What a promotion that ends in this round would have waited for is no longer waited for.
+            let round = Moment::new(moment.now);
             let declared = ledger.declared();
             let mut refusals = Vec::new();
-            let pair = Pair { pipeline, snapshot, from, into, when, moment, declared: &declared };
+            let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared: &declared };
             if let Some(policy) = policy {
                 settle(&mut ledger, &pair, policy, &mut refusals);
             }
             follow(&mut ledger, &pair, policy.map(|policy| policy.deploy_timeout), &mut refusals);
+            refused(&ledger, &mut refusals);
             refuse(into, refusals, &ledger, moment);
-            let pair = Pair { pipeline, snapshot, from, into, when, moment, declared: &declared };
+            let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared: &declared };
             if let Advance::Settled { candidate: next, holds: reasons } = advance(&mut ledger, &pair, policy) {
+                moment.changes(round.next());
                 (candidate, holds) = (next, reasons);
                 break;
             }
@@ -224,7 +233,8 @@ fn report(into: &Place<'_>, candidate: Option<Release>, ledger: &Ledger<'_>) -> 
     let delivered = ledger.delivered();
     let live = ledger.live().map(|line| &*line.promotion);
     let promotions = live.into_iter().chain(delivered);
-    let mut holds: Vec<Hold> = promotions.flat_map(|promotion| &promotion.holds).chain(&into.record.holds).cloned().collect();
+    let mut holds: Vec<Hold> =
+        promotions.flat_map(|promotion| &promotion.holds).chain(&into.record.holds).cloned().collect();
     holds.sort_by_key(|hold| (hold.reason.rank(), hold.since));
     // What holds the promotion and its successor alike is said once.
     let mut kept = 0;

@@ -15,7 +15,8 @@ use crate::{
     pipeline::{Environment, Pipeline, TargetKey},
     plan::{Plan, plan},
     promotion::{
-        Approval, Base, Checks, Declared, Intent, Phase, Problem, Promotion, PromotionKey, Proposal, ProposalState, Review,
+        Approval, Base, Checks, Declared, Intent, Phase, Problem, Promotion, PromotionKey, Proposal, ProposalState,
+        Review,
     },
     release::Release,
     snapshot::Snapshot,
@@ -340,8 +341,11 @@ impl Rehearsal {
     fn declares(&self, environment: &EnvironmentName) -> Declared {
         let running = || {
             let record = self.snapshot.environments.get(environment);
-            let mut releases: Vec<_> =
-                record.into_iter().flat_map(|record| record.targets.values()).filter_map(|target| target.release.clone()).collect();
+            let mut releases: Vec<_> = record
+                .into_iter()
+                .flat_map(|record| record.targets.values())
+                .filter_map(|target| target.release.clone())
+                .collect();
             releases.sort();
             releases.dedup();
             Declared::Releases(releases)

@@ -105,7 +105,7 @@ impl FluxSuffix<'_> {
     }
 }
 
-/// Twelve digits of a digest or commit, the generation of a HelmChart, or both with a dot between them.
+/// Twelve digits of a digest or commit, the generation of a `HelmChart`, or both with a dot between them.
 fn is_flux_suffix(suffix: &str) -> bool {
     let is_hex = |text: &str| text.len() == 12 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
     let is_generation = |text: &str| !text.is_empty() && text.len() < 10 && text.bytes().all(|c| c.is_ascii_digit());

@@ -35,7 +35,10 @@ impl Snapshot {
     pub fn observe(&mut self, key: ObservationKey, report: Report) {
         let reports = self.observations.entry((key.environment, key.target)).or_default();
         let known = reports.remove(&key.workload);
-        let known = known.map_or_else(|| Observation::first(report.clone()), |known| known.and(report.clone()));
+        let known = match known {
+            None => Observation::first(report),
+            Some(known) => known.and(report),
+        };
         reports.insert(key.workload, known);
     }
 }

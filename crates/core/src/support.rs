@@ -46,7 +46,9 @@ impl Pair<'_, '_> {
                     Some(std::cmp::Ordering::Less) => back = back.or(Some(running)),
                     None => {}
                 },
-                Standing::Unsettled { attempted: Some(attempted), .. } if order(attempted).is_some_and(|o| o.is_gt()) => {
+                Standing::Unsettled { attempted: Some(attempted), .. }
+                    if order(attempted).is_some_and(std::cmp::Ordering::is_gt) =>
+                {
                     newer += 1;
                 }
                 Standing::Unsettled { attempted, .. } => {

@@ -12,7 +12,8 @@ use crate::{
     order::Order,
     pipeline::{Concurrency, Merge, Policy, Strategy},
     promotion::{
-        Approval, Checks, Declared, Intent, Phase, ProblemWith, Promotion, PromotionKey, Proposal, ProposalState, Review,
+        Approval, Checks, Declared, Intent, Phase, ProblemWith, Promotion, PromotionKey, Proposal, ProposalState,
+        Review,
     },
     release::Release,
     support::Support,
@@ -70,10 +71,12 @@ fn settle_live(line: &mut Line<'_>, pair: &Pair<'_, '_>, policy: &Policy, refusa
     let release = line.promotion.release.clone();
     let requested = line.promotion.requested_by.is_some();
     if is_delivered(line, pair, policy) {
-        deliver(line, pair, refusals);
+        deliver(line, pair);
         return;
     }
-    if let Some((phase, note, refused)) = line.promotion.leg.facts.proposal.as_ref().and_then(|p| reviewed(p, line, pair)) {
+    if let Some((phase, note, refused)) =
+        line.promotion.leg.facts.proposal.as_ref().and_then(|p| reviewed(p, line, pair))
+    {
         if let Some(refused) = refused {
             refusals.push(Refused { release: refused, why: note.clone() });
         }
@@ -110,7 +113,7 @@ fn is_delivered(line: &Line<'_>, pair: &Pair<'_, '_>, policy: &Policy) -> bool {
     }
 }
 
-fn deliver(line: &mut Line<'_>, pair: &Pair<'_, '_>, refusals: &mut Vec<Refused>) {
+fn deliver(line: &mut Line<'_>, pair: &Pair<'_, '_>) {
     let now = pair.moment.now;
     let release = line.promotion.release.clone();
     let merged_by = line.promotion.leg.facts.proposal.as_ref().and_then(|proposal| match &proposal.state {
@@ -127,15 +130,6 @@ fn deliver(line: &mut Line<'_>, pair: &Pair<'_, '_>, refusals: &mut Vec<Refused>
         let overridden: Vec<_> = line.promotion.holds.iter().filter(against).cloned().collect();
         if !overridden.is_empty() {
             line.promotion.to_mut().overridden = overridden;
-        }
-    }
-    // What a person asked to go back from shall not come again by itself.
-    for target in &pair.into.targets {
-        if let Some(there) = pair.into.last_release(target)
-            && !there.covers(&release)
-            && Order::between(there, &release, &pair.from.record).is_newer(there, &release)
-        {
-            refusals.push(Refused { release: there.clone(), why: format!("{} went back to {release}", pair.into.name()).into() });
         }
     }
     line.end(Phase::Delivered, now, note);
@@ -181,15 +175,12 @@ fn soaks(pair: &Pair<'_, '_>) -> bool {
 
 /// Gives the candidate its turn, or says why it has none; and says how the promotion that has it stands.
 pub(crate) fn advance(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>) -> Advance {
-    let candidate = pair.candidate(ledger.promotions());
+    let candidate = pair.candidate(ledger);
     let Some(live) = ledger.live() else { return begin(ledger, pair, policy, candidate) };
     let Some(policy) = policy else { return Advance::Settled { candidate: None, holds: Vec::new() } };
     let assessment = assess(live, pair, policy);
     let (mut next, mut holds) = (None, Vec::new());
-    if let Candidate::Go(offer) = candidate
-        && Order::between(offer.release, &live.promotion.release, &pair.from.record)
-            .is_newer(offer.release, &live.promotion.release)
-    {
+    if let Candidate::Go(offer) = candidate {
         holds = succession(live, &assessment, offer, pair, policy);
         if holds.is_empty() {
             let release = offer.release.clone();
@@ -211,26 +202,30 @@ pub(crate) fn advance(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Opti
 }
 
 fn begin(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>, candidate: Candidate<'_>) -> Advance {
-    let release = match candidate {
-        Candidate::Nothing => return Advance::Settled { candidate: None, holds: Vec::new() },
-        Candidate::Held { release, holds } if policy.is_some() || !holds.iter().any(is_for_people) => {
-            return Advance::Settled { candidate: release, holds };
+    let (release, mut holds) = match candidate {
+        Candidate::Go(offer) if policy.is_some() => {
+            create(ledger, pair, offer.release.clone(), Vec::new(), Vec::new());
+            return Advance::Created;
         }
-        Candidate::Held { release: None, .. } => return Advance::Settled { candidate: None, holds: Vec::new() },
-        Candidate::Held { release: Some(release), .. } => release,
-        Candidate::Go(offer) => offer.release.clone(),
+        Candidate::Go(offer) => (Some(offer.release.clone()), vec![no_strategy(offer.release)]),
+        Candidate::Held { release: Some(release), holds } if policy.is_none() && holds.iter().any(is_for_people) => {
+            let holds = vec![no_strategy(&release)];
+            (Some(release), holds)
+        }
+        Candidate::Held { release, holds } => (release, holds),
+        Candidate::Nothing => (None, Vec::new()),
     };
-    if let Some(delivered) = ledger.delivered().filter(|delivered| delivered.release == release) {
-        let succeeded = delivered.phase == Phase::Succeeded;
-        let holds = if succeeded { deploying(pair.into, &release, None, false) } else { Vec::new() };
-        return Advance::Settled { candidate: None, holds };
+    // A target that came after everything had succeeded.
+    if let Some(delivered) = pair.arriving(ledger).filter(|delivered| delivered.phase == Phase::Succeeded)
+        && pair.offers().iter().any(|offer| *offer.release == delivered.release)
+    {
+        holds.extend(deploying(pair.into, &delivered.release, None, false));
     }
-    if policy.is_none() {
-        let holds = vec![Reason::NoStrategy { release: release.clone() }];
-        return Advance::Settled { candidate: Some(release), holds };
-    }
-    create(ledger, pair, release, Vec::new(), Vec::new());
-    Advance::Created
+    Advance::Settled { candidate: release, holds }
+}
+
+fn no_strategy(release: &Release) -> Reason {
+    Reason::NoStrategy { release: release.clone() }
 }
 
 /// Whether a person could do something about it by asking; which takes a strategy.
@@ -250,7 +245,8 @@ fn succession(
     let requested = promotion.requested_by.is_some();
     let entry = entry(pair, offer.release, None, &promotion.approvals, Soaked::Since(offer.since));
     let mut holds = entry.holds(pair.moment);
-    let own = self::entry(pair, &promotion.release, promotion.requested_by.as_ref(), &promotion.approvals, Soaked::Enough);
+    let own =
+        self::entry(pair, &promotion.release, promotion.requested_by.as_ref(), &promotion.approvals, Soaked::Enough);
     let stuck = assessment.reasons.iter().any(is_stuck);
     let finishing = own.is_approved(pair.moment) || is_merging(promotion, assessment, policy);
     let first = requested || (policy.concurrency == Concurrency::Finish && finishing && !stuck);
@@ -309,7 +305,7 @@ fn create(
     promotion.leg.facts.base = ledger.base().cloned();
     // A proposal that is still open is updated, never opened twice.
     if let Some(open) = ledger.lines.last().filter(|line| line.has_open_proposal()) {
-        promotion.leg.facts.proposal = open.promotion.leg.facts.proposal.clone();
+        promotion.leg.facts.proposal.clone_from(&open.promotion.leg.facts.proposal);
     }
     ledger.lines.push(Line { promotion: std::borrow::Cow::Owned(promotion), new: true });
 }
@@ -414,9 +410,10 @@ fn locate(promotion: &Promotion, reasons: &mut Vec<Reason>) -> Option<Intent> {
         Declared::Nothing { looked_for } => reasons.push(Reason::NothingToEdit { looked_for: looked_for.clone() }),
         Declared::Ambiguous { place } => reasons.push(Reason::AmbiguousMarker { place: place.clone() }),
     }
-    let merged_since = facts.proposal.as_ref().is_some_and(|proposal| {
-        matches!(proposal.state, ProposalState::Merged { at, .. } if at > base.seen)
-    });
+    let merged_since = facts
+        .proposal
+        .as_ref()
+        .is_some_and(|proposal| matches!(proposal.state, ProposalState::Merged { at, .. } if at > base.seen));
     (merged_since || !matches!(base.declares, Declared::Releases(_))).then_some(Intent::Locate)
 }
 

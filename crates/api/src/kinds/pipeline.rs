@@ -56,7 +56,8 @@ pub struct PipelineSpec {
     pub suspend: Option<bool>,
 }
 
-/// The same kind in the group of RFC-0001.
+// A type of its own, because a kind of `kube` has one group. It is transparent, so that the schema is the same.
+/// What is promoted, and through which environments.
 #[derive(CustomResource, JsonSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "pipelines.wego.weave.works",
@@ -88,7 +89,7 @@ impl From<OlderPipeline> for Pipeline {
 #[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct AppRef {
-    /// Its group and version. Only the group counts, and only for the reader.
+    /// Its group and version. The version may be another than the one that a cluster serves.
     #[schemars(length(min = 1, max = 253))]
     pub api_version: String,
     /// Its kind.

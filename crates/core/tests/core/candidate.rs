@@ -59,7 +59,12 @@ fn unreachable_targets_count_but_never_in_favour() {
 #[test]
 fn of_targets_that_disagree_the_newest_that_satisfies_when_goes() {
     let mut story = Story::of("qa(a b c), prod").when("prod", When::Count(1));
-    story.runs_on("qa", "a", "1.9.0").runs_on("qa", "b", "1.10.0").runs_on("qa", "c", "1.8.0").runs("prod", "1.0.0").settles();
+    story
+        .runs_on("qa", "a", "1.9.0")
+        .runs_on("qa", "b", "1.10.0")
+        .runs_on("qa", "c", "1.8.0")
+        .runs("prod", "1.0.0")
+        .settles();
     assert_eq!(story.promoted("prod").unwrap(), "1.10.0");
     let mut two = Story::of("qa(a b c), prod").when("prod", When::Count(2));
     two.runs("qa", "1.9.0").runs_on("qa", "b", "1.10.0").runs("prod", "1.0.0").settles();

@@ -17,9 +17,14 @@ fn delivered_means_that_the_base_branch_declares_it() {
 fn an_arrival_by_hand_counts_and_the_proposal_is_closed_with_a_note() {
     let mut story = Story::of("dev, prod");
     story.runs("dev", "1.1.0").settles();
-    let carried = { story.git_declares("prod", "1.1.0"); story.settling() };
+    let carried = {
+        story.git_declares("prod", "1.1.0");
+        story.settling()
+    };
     assert_eq!(story.phase("prod"), Phase::Delivered);
-    assert!(matches!(&carried[..], [step] if matches!(&step.intent, Intent::Close(note) if note.contains("declares 1.1.0"))));
+    assert!(
+        matches!(&carried[..], [step] if matches!(&step.intent, Intent::Close(note) if note.contains("declares 1.1.0")))
+    );
 }
 
 #[test]
@@ -141,7 +146,9 @@ fn an_environment_that_is_gone_closes_its_proposal() {
     story.rearrange(environments("dev, prod"));
     let carried = story.settling();
     assert_eq!(story.phase("qa"), Phase::Withdrawn);
-    assert!(carried.iter().any(|step| matches!(&step.intent, Intent::Close(note) if note.contains("no longer entered"))));
+    assert!(
+        carried.iter().any(|step| matches!(&step.intent, Intent::Close(note) if note.contains("no longer entered")))
+    );
     assert_eq!(story.promoted("prod").unwrap(), "1.1.0", "and dev is now the neighbour of prod");
 }
 
@@ -152,7 +159,11 @@ fn a_pair_that_is_gone_closes_its_proposal() {
     story.rearrange(environments("qa, dev, prod"));
     let carried = story.settling();
     assert_eq!(story.phase("qa"), Phase::Withdrawn);
-    assert!(carried.iter().any(|step| matches!(step.intent, Intent::Close(_)) && step.promotion.environment.as_str() == "qa"));
+    assert!(
+        carried
+            .iter()
+            .any(|step| matches!(step.intent, Intent::Close(_)) && step.promotion.environment.as_str() == "qa")
+    );
 }
 
 #[test]

@@ -155,7 +155,10 @@ fn suspension_stops_every_write_but_closing() {
     story.runs("dev", "1.2.0").settles();
     assert_eq!(story.promoted("prod").unwrap(), "1.1.0");
     assert!(story.held("prod").contains(&"Suspended"));
-    let carried = { story.runs("dev", "1.0.0"); story.settling() };
+    let carried = {
+        story.runs("dev", "1.0.0");
+        story.settling()
+    };
     assert_eq!(story.phase("prod"), Phase::Withdrawn);
     assert!(carried.iter().all(|step| matches!(step.intent, Intent::Close(_))) && !carried.is_empty());
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::SignedDuration;
 use proptest::{prelude::*, test_runner::TestRunner};
 use weir_core::{
-    Actor, Approval, Base, Checks, Declared, Fact, Gate, Hold, Intent, Observation, Outcome, Phase, Plan, Policy, Promotion,
-    ProposalState, Remedy, Report, Review, Sighting, Unreachable, When, WorkloadState, Write, apply, plan,
+    Actor, Approval, Base, Checks, Declared, Fact, Gate, Hold, Intent, Observation, Outcome, Phase, Plan, Policy,
+    Promotion, ProposalState, Remedy, Report, Review, Sighting, Unreachable, When, WorkloadState, Write, apply, plan,
 };
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 
 /// Tries a law at every point of many histories.
 fn in_every_world(law: impl Fn(&World, &Plan)) {
-    let config = ProptestConfig { cases: 192, max_shrink_iters: 4000, failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig { max_shrink_iters: 4000, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     let outcome = runner.run(&history(), |(pipeline, events)| {
         let mut world = World::new(pipeline);
@@ -36,7 +36,9 @@ fn by_environment(promotions: &[Promotion]) -> BTreeMap<&str, Vec<&Promotion>> {
     for promotion in promotions {
         found.entry(promotion.key.environment.as_str()).or_default().push(promotion);
     }
-    found.values_mut().for_each(|promotions| promotions.sort_by_key(|promotion| promotion.key.ordinal));
+    for promotions in found.values_mut() {
+        promotions.sort_by_key(|promotion| promotion.key.ordinal);
+    }
     found
 }
 
@@ -92,7 +94,9 @@ fn nothing_is_promoted_that_was_not_seen_healthy() {
     in_every_world(|world, _| {
         for promotion in &world.decided().rehearsal.snapshot.promotions {
             if promotion.leg.intent.as_ref().is_some_and(writes_to_git) {
-                let seen = |name: &weir_core::EnvironmentName| world.healthy.contains(&(name.clone(), promotion.release.clone()));
+                let seen = |name: &weir_core::EnvironmentName| {
+                    world.healthy.contains(&(name.clone(), promotion.release.clone()))
+                };
                 assert!(seen(&promotion.from) || seen(&promotion.key.environment), "{promotion:#?}");
             }
         }
@@ -108,7 +112,8 @@ fn the_order_in_which_records_are_listed_does_not_matter() {
         let again = shuffled.plan();
         assert_eq!(again.environments, plan.environments);
         assert_eq!(again.next_check, plan.next_check);
-        let same = again.writes.iter().all(|write| plan.writes.contains(write)) && again.writes.len() == plan.writes.len();
+        let same =
+            again.writes.iter().all(|write| plan.writes.contains(write)) && again.writes.len() == plan.writes.len();
         assert!(same, "{:#?}\n{:#?}", again.writes, plan.writes);
     });
 }
@@ -153,7 +158,9 @@ fn what_belongs_to_others_never_changes_the_plan() {
         let mut larger = world.clone();
         let snapshot = &mut larger.rehearsal.snapshot;
         let error = Unreachable { error: "gone".into(), since: world.rehearsal.now };
-        snapshot.sightings.insert(target("stranger"), Sighting { unreachable: Some(error), workloads: BTreeMap::new() });
+        snapshot
+            .sightings
+            .insert(target("stranger"), Sighting { unreachable: Some(error), workloads: BTreeMap::new() });
         let mut foreign: Vec<_> = snapshot.promotions.clone();
         for promotion in &mut foreign {
             promotion.key.pipeline = "default/other".parse().unwrap();
@@ -208,9 +215,13 @@ fn is_open(gate: &Gate, promotion: &Promotion, now: jiff::Timestamp) -> bool {
             let counts = |approval: &&Approval| {
                 let author = promotion.requested_by.as_ref().is_some_and(|author| author.name == approval.by.name);
                 let lasts = gate.expires_after.is_none_or(|after| approval.at.checked_add(after).unwrap() > now);
-                approval.release == promotion.release && lasts && gate.from.include(&approval.by) && (gate.allow_author || !author)
+                approval.release == promotion.release
+                    && lasts
+                    && gate.from.include(&approval.by)
+                    && (gate.allow_author || !author)
             };
-            let people: BTreeSet<_> = promotion.approvals.iter().filter(counts).map(|approval| &approval.by.name).collect();
+            let people: BTreeSet<_> =
+                promotion.approvals.iter().filter(counts).map(|approval| &approval.by.name).collect();
             people.len() >= gate.count as usize
         }
     }
@@ -230,7 +241,8 @@ fn what_a_person_asked_for_is_never_superseded_by_automation() {
                     other.key.environment == before.key.environment && other.key.ordinal > before.key.ordinal
                 };
                 let existed = world.rehearsal.snapshot.promotions.iter().find(higher);
-                let merged = before.leg.facts.proposal.as_ref().is_some_and(|p| matches!(p.state, ProposalState::Merged { .. }));
+                let merged =
+                    before.leg.facts.proposal.as_ref().is_some_and(|p| matches!(p.state, ProposalState::Merged { .. }));
                 assert!(merged || existed.is_some_and(|other| other.requested_by.is_some()), "{after:#?}");
             }
         }
@@ -282,15 +294,11 @@ fn every_hold_names_what_releases_it_and_doing_that_releases_it() {
                 let mut mended = decided.clone();
                 release_hold(&mut mended, index, hold);
                 let after = mended.plan();
-                let still = after.environments[index].holds.iter().any(|other| is_same(&other.reason, &hold.reason));
+                let still = after.environments[index].holds.iter().any(|other| other.reason == hold.reason);
                 assert!(!still, "{} is still held by {:#?}\n{mended:#?}", environment.name, hold.reason);
             }
         }
     });
-}
-
-fn is_same(one: &weir_core::Reason, other: &weir_core::Reason) -> bool {
-    one == other
 }
 
 /// Does what a hold says would release it.
@@ -308,7 +316,9 @@ fn release_hold(world: &mut World, index: usize, hold: &Hold) {
     match hold.reason.remedy() {
         Remedy::Resume => world.rehearsal.pipeline.suspended = false,
         Remedy::Unfreeze { freeze, .. } => happen(world, Fact::Lifted(freeze.clone())),
-        Remedy::Configure => change(world, index, |environment| environment.promotion = Some(Policy::with(pull_request()))),
+        Remedy::Configure => {
+            change(world, index, |environment| environment.promotion = Some(Policy::with(pull_request())));
+        }
         Remedy::Ask { release } => {
             let by = Actor::named("root");
             happen(world, Fact::Asked { environment: into, release: release.clone(), by });
@@ -317,7 +327,11 @@ fn release_hold(world: &mut World, index: usize, hold: &Hold) {
             let key = newest(world).unwrap();
             let first = first.clone();
             let promotion = world.rehearsal.snapshot.promotions.iter_mut().find(|known| known.key == key).unwrap();
-            let base = Base { commit: "0".repeat(40).parse().unwrap(), seen: world.rehearsal.now, declares: Declared::Releases(vec![first]) };
+            let base = Base {
+                commit: "0".repeat(40).parse().unwrap(),
+                seen: world.rehearsal.now,
+                declares: Declared::Releases(vec![first]),
+            };
             promotion.leg.facts.base = Some(base);
             promotion.leg.facts.accepted = Some(world.rehearsal.now);
         }
@@ -406,12 +420,11 @@ fn a_crash_between_any_two_writes_loses_nothing_and_does_nothing_twice() {
             let again = self::plan(&crashed.rehearsal.pipeline, &crashed.rehearsal.snapshot, crashed.rehearsal.now);
             crashed.rehearsal.snapshot = apply(&again, crashed.rehearsal.snapshot);
             let phases = |world: &World| {
-                let all = by_environment(&world.rehearsal.snapshot.promotions)
+                by_environment(&world.rehearsal.snapshot.promotions)
                     .into_values()
                     .flatten()
                     .map(|promotion| (promotion.key.clone(), promotion.phase, promotion.leg.intent.clone()))
-                    .collect::<Vec<_>>();
-                all
+                    .collect::<Vec<_>>()
             };
             assert_eq!(phases(&crashed), phases(&whole), "after {kept} writes");
         }

@@ -45,14 +45,19 @@ fn a_branch_that_somebody_committed_to_is_theirs() {
     let mut story = proposed_with(|| Fact::Committed { environment: environment("prod"), by: "ada".into() });
     assert_eq!((story.held("prod"), story.intent("prod")), (vec!["BranchChangedByHand"], None));
     story.runs("dev", "1.2.0").settles();
-    assert_eq!((story.held("prod"), story.intent("prod")), (vec!["BranchChangedByHand"], None), "not even for a newer one");
+    assert_eq!(
+        (story.held("prod"), story.intent("prod")),
+        (vec!["BranchChangedByHand"], None),
+        "not even for a newer one"
+    );
     story.merges("prod");
     assert!(!story.held("prod").contains(&"BranchChangedByHand"));
 }
 
 #[test]
 fn a_conflict_is_built_again() {
-    let mut story = proposed_with(|| Fact::Checked { environment: environment("prod"), checks: Checks::Pending(vec![]) });
+    let mut story =
+        proposed_with(|| Fact::Checked { environment: environment("prod"), checks: Checks::Pending(vec![]) });
     story.happens(Fact::Conflicted { environment: environment("prod") });
     story.world.decide();
     assert_eq!(story.intent("prod"), Some(&Intent::Propose));
@@ -65,7 +70,10 @@ fn a_conflict_is_built_again() {
 fn no_place_to_edit_is_said_with_what_was_looked_for() {
     let mut story = Story::of("dev, prod");
     let nothing = Declared::Nothing { looked_for: "the marker `default:app:prod` in *.yaml".into() };
-    story.happens(Fact::Declared { environment: environment("prod"), declares: nothing }).runs("dev", "1.1.0").settles();
+    story
+        .happens(Fact::Declared { environment: environment("prod"), declares: nothing })
+        .runs("dev", "1.1.0")
+        .settles();
     assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Pending, vec!["NothingToEdit"]));
     assert!(story.holds("prod")[0].reason.to_string().contains("default:app:prod"));
     story.git_declares("prod", "1.0.0").settles();
@@ -76,7 +84,10 @@ fn no_place_to_edit_is_said_with_what_was_looked_for() {
 fn a_marker_that_does_not_say_its_workload_is_named() {
     let mut story = Story::of("dev, prod");
     let ambiguous = Declared::Ambiguous { place: "prod/app.yaml:7".into() };
-    story.happens(Fact::Declared { environment: environment("prod"), declares: ambiguous }).runs("dev", "1.1.0").settles();
+    story
+        .happens(Fact::Declared { environment: environment("prod"), declares: ambiguous })
+        .runs("dev", "1.1.0")
+        .settles();
     assert_eq!(story.held("prod"), ["AmbiguousMarker"]);
 }
 

@@ -26,7 +26,11 @@ fn rollback_in_dev() {
     story.runs("dev", "1.1.0").settles().goes_through("qa");
     story.runs("dev", "1.0.0").settles();
     assert_eq!(story.held("qa"), ["Backwards"], "qa has 1.1.0, and stays there");
-    assert_eq!(story.promoted("prod").unwrap(), "1.1.0", "qa stands behind it; what dev does is no longer the question");
+    assert_eq!(
+        story.promoted("prod").unwrap(),
+        "1.1.0",
+        "qa stands behind it; what dev does is no longer the question"
+    );
     story.goes_through("prod");
     story.runs("dev", "1.2.0").settles().goes_through("qa").goes_through("prod");
     assert_eq!(story.phase("prod"), Phase::Succeeded);
@@ -179,7 +183,9 @@ fn the_pipeline_deleted_with_a_proposal_open() {
     story.runs("dev", "1.1.0").settles();
     story.world.pipeline.deleted = true;
     let carried = story.settling();
-    assert!(matches!(&carried[..], [step] if matches!(&step.intent, Intent::Close(note) if note.contains("was deleted"))));
+    assert!(
+        matches!(&carried[..], [step] if matches!(&step.intent, Intent::Close(note) if note.contains("was deleted")))
+    );
     assert_eq!((story.phase("prod"), story.intent("prod")), (Phase::Withdrawn, None));
     story.runs("dev", "1.2.0").settles();
     assert_eq!(story.phases("prod").len(), 1);
@@ -204,7 +210,10 @@ fn superseded_while_being_merged() {
     let mut story = Story::of("dev, prod").merges_itself("prod");
     story = story.policy("prod", |policy| policy.concurrency = Concurrency::Latest);
     story.runs("dev", "1.1.0");
-    while !matches!(story.world.promotion(&environment("prod")).and_then(|p| p.leg.intent.clone()), Some(Intent::Merge(_))) {
+    while !matches!(
+        story.world.promotion(&environment("prod")).and_then(|p| p.leg.intent.clone()),
+        Some(Intent::Merge(_))
+    ) {
         story.world.carry();
         story.world.decide();
     }
@@ -259,7 +268,10 @@ fn a_freeze_between_approval_and_merge() {
         until: Some(until),
     };
     story.happens(Fact::Frozen(freeze)).settles();
-    assert_eq!((story.phase("prod"), story.held("prod"), story.intent("prod")), (Phase::Proposed, vec!["Frozen"], None));
+    assert_eq!(
+        (story.phase("prod"), story.held("prod"), story.intent("prod")),
+        (Phase::Proposed, vec!["Frozen"], None)
+    );
     story.waits(minutes(45));
     assert_eq!(story.phase("prod"), Phase::Delivered);
 }

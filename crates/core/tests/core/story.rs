@@ -2,10 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 use weir_core::{
-    Actor, Application, ApprovalGate, Approvers, Carried, Declared, Environment, EnvironmentName, Fact, ForgeKind, Freeze,
-    Gate, Hold, Intent, Merge, Observation, ObservationKey, Outcome, Period, Phase, Pipeline, Plan, Policy, Promotion,
-    PullRequest, Rehearsal, Release, Report, Repository, RepoUrl, Selector, Strategy, TargetKey, When, Window,
-    WorkloadState, plan,
+    Actor, Application, ApprovalGate, Approvers, Carried, Declared, Environment, EnvironmentName, Fact, ForgeKind,
+    Freeze, Gate, Hold, Intent, Merge, Observation, ObservationKey, Outcome, Period, Phase, Pipeline, Plan, Policy,
+    Promotion, PullRequest, Rehearsal, Release, RepoUrl, Report, Repository, Selector, Strategy, TargetKey, When,
+    Window, WorkloadState, plan,
 };
 
 /// A pipeline and what happens to it. Every verb is something that happens; every noun is something to look at.
@@ -32,7 +32,11 @@ pub(crate) fn pull_request() -> Strategy {
 }
 
 pub(crate) fn repository() -> Repository {
-    Repository { url: RepoUrl::new("https://example.org/config.git").unwrap(), base: "main".parse().unwrap(), secret: None }
+    Repository {
+        url: RepoUrl::new("https://example.org/config.git").unwrap(),
+        base: "main".parse().unwrap(),
+        secret: None,
+    }
 }
 
 pub(crate) fn target(name: &str) -> TargetKey {
@@ -73,7 +77,6 @@ impl Story {
         let now: Timestamp = "2026-11-13T12:00:00Z".parse().unwrap();
         Self { world: Rehearsal::new(pipeline, weir_core::Snapshot::default(), now) }
     }
-
 }
 
 /// How the pipeline is defined.
@@ -130,7 +133,6 @@ impl Story {
     pub(crate) fn pushes(self, name: &str) -> Self {
         self.policy(name, |policy| policy.strategy = Strategy::Push(repository()))
     }
-
 }
 
 /// What happens.
@@ -242,7 +244,6 @@ impl Story {
     pub(crate) fn goes_through(&mut self, name: &str) -> &mut Self {
         self.merges(name).deploys(name)
     }
-
 }
 
 /// What is there to see.

@@ -64,9 +64,15 @@ fn with_concurrency_latest_the_newer_release_takes_the_place_even_of_what_is_app
 fn what_is_being_merged_finishes_first() {
     let mut story = Story::of("dev, prod").merges_itself("prod");
     story.runs("dev", "1.1.0");
-    while !matches!(story.world.promotion(&environment("prod")).and_then(|p| p.leg.intent.clone()), Some(Intent::Merge(_))) {
+    while !matches!(
+        story.world.promotion(&environment("prod")).and_then(|p| p.leg.intent.clone()),
+        Some(Intent::Merge(_))
+    ) {
         story.world.decide();
-        if !matches!(story.world.promotion(&environment("prod")).and_then(|p| p.leg.intent.clone()), Some(Intent::Merge(_))) {
+        if !matches!(
+            story.world.promotion(&environment("prod")).and_then(|p| p.leg.intent.clone()),
+            Some(Intent::Merge(_))
+        ) {
             story.world.carry();
         }
     }
@@ -150,7 +156,10 @@ fn a_release_that_was_replaced_by_a_newer_one_goes_on() {
 fn an_environment_that_goes_back_withdraws_its_promotion_and_closes_the_proposal() {
     let mut story = Story::of("dev, prod");
     story.runs("dev", "1.0.0").settles().goes_through("prod").runs("dev", "1.1.0").settles();
-    let carried = { story.runs("dev", "1.0.0"); story.settling() };
+    let carried = {
+        story.runs("dev", "1.0.0");
+        story.settling()
+    };
     assert_eq!(story.phase("prod"), Phase::Withdrawn);
     assert!(carried.iter().any(|step| matches!(step.intent, Intent::Close(_))));
     assert_eq!(story.intent("prod"), None);

@@ -9,9 +9,9 @@ use proptest::{
     strategy::Strategy as Generate,
 };
 use weir_core::{
-    Actor, Application, ApprovalGate, Approvers, Checks, Concurrency, Declared, Environment, EnvironmentName, Fact, Freeze,
-    Gate, Merge, ObservationKey, Outcome, Period, Pipeline, Plan, Policy, Problem, ProblemWith, Rehearsal, Release, Report,
-    Review, Selector, Snapshot, Strategy, When, Window, WorkloadState, apply, plan,
+    Actor, Application, ApprovalGate, Approvers, Checks, Concurrency, Declared, Environment, EnvironmentName, Fact,
+    Freeze, Gate, Merge, ObservationKey, Outcome, Period, Pipeline, Plan, Policy, Problem, ProblemWith, Rehearsal,
+    Release, Report, Review, Selector, Snapshot, Strategy, When, Window, WorkloadState, apply, plan,
 };
 
 use crate::story::{environment, pull_request, release, repository, target};
@@ -22,27 +22,83 @@ const PEOPLE: [&str; 3] = ["ada", "grace", "mary"];
 /// Something that happens. Numbers are taken modulo what there is, so every history makes sense.
 #[derive(Debug, Clone)]
 pub(crate) enum Event {
-    Seen { environment: usize, target: Option<usize>, version: usize, state: u8 },
-    Lost { environment: usize, target: Option<usize> },
-    Reported { environment: usize, target: Option<usize>, version: usize, minute: u8, good: bool },
-    Declared { environment: usize, version: Option<usize> },
-    Merged { environment: usize },
-    Closed { environment: usize },
-    Checked { environment: usize, checks: u8 },
-    Reviewed { environment: usize, review: u8 },
-    Committed { environment: usize },
-    Conflicted { environment: usize },
-    Troubled { environment: usize, with: Option<u8> },
-    Asked { environment: usize, version: usize, who: usize },
-    Approved { environment: usize, version: usize, who: usize },
-    Frozen { name: u8, environment: Option<usize>, version: Option<usize>, begins: u8, minutes: Option<u8> },
-    Lifted { name: u8 },
+    Seen {
+        environment: usize,
+        target: Option<usize>,
+        version: usize,
+        state: u8,
+    },
+    Lost {
+        environment: usize,
+        target: Option<usize>,
+    },
+    Reported {
+        environment: usize,
+        target: Option<usize>,
+        version: usize,
+        minute: u8,
+        good: bool,
+    },
+    Declared {
+        environment: usize,
+        version: Option<usize>,
+    },
+    Merged {
+        environment: usize,
+    },
+    Closed {
+        environment: usize,
+    },
+    Checked {
+        environment: usize,
+        checks: u8,
+    },
+    Reviewed {
+        environment: usize,
+        review: u8,
+    },
+    Committed {
+        environment: usize,
+    },
+    Conflicted {
+        environment: usize,
+    },
+    Troubled {
+        environment: usize,
+        with: Option<u8>,
+    },
+    Asked {
+        environment: usize,
+        version: usize,
+        who: usize,
+    },
+    Approved {
+        environment: usize,
+        version: usize,
+        who: usize,
+    },
+    Frozen {
+        name: u8,
+        environment: Option<usize>,
+        version: Option<usize>,
+        begins: u8,
+        minutes: Option<u8>,
+    },
+    Lifted {
+        name: u8,
+    },
     Suspended(bool),
-    Waited { minutes: u16 },
+    Waited {
+        minutes: u16,
+    },
     /// The process decided, and died after so many of its writes.
-    Decided { writes: usize },
+    Decided {
+        writes: usize,
+    },
     Carried,
-    Deployed { environment: usize },
+    Deployed {
+        environment: usize,
+    },
     Swapped,
     Deleted,
 }
@@ -71,7 +127,8 @@ fn gate() -> impl Generate<Value = Gate> {
     );
     let window = (0..4usize, any::<bool>()).prop_map(|(which, deny)| {
         let schedule = ["0 9 * * MON-FRI", "*/30 * * * *", "0 0 1 * *", "15 3 * * SUN"][which];
-        let period = Period::new(schedule, SignedDuration::from_mins(20 + 100 * i64::from(deny)), "Europe/Berlin").unwrap();
+        let period =
+            Period::new(schedule, SignedDuration::from_mins(20 + 100 * i64::from(deny)), "Europe/Berlin").unwrap();
         let (allow, deny) = if deny { (vec![], vec![period]) } else { (vec![period], vec![]) };
         Gate::Window(Window { allow, deny })
     });
@@ -85,12 +142,14 @@ fn policy() -> impl Generate<Value = Policy> {
         1 => Just(Strategy::Notification),
     ];
     let when = prop_oneof![Just(When::Any), Just(When::All), Just(When::Count(2)), Just(When::Percent(50))];
-    (strategy, when, any::<bool>(), any::<bool>(), 1..200i64).prop_map(|(strategy, when, auto, latest, timeout)| Policy {
-        strategy,
-        when,
-        merge: if auto { Merge::Auto } else { Merge::People },
-        concurrency: if latest { Concurrency::Latest } else { Concurrency::Finish },
-        deploy_timeout: SignedDuration::from_mins(timeout),
+    (strategy, when, any::<bool>(), any::<bool>(), 1..200i64).prop_map(|(strategy, when, auto, latest, timeout)| {
+        Policy {
+            strategy,
+            when,
+            merge: if auto { Merge::Auto } else { Merge::People },
+            concurrency: if latest { Concurrency::Latest } else { Concurrency::Finish },
+            deploy_timeout: SignedDuration::from_mins(timeout),
+        }
     })
 }
 
@@ -173,6 +232,7 @@ impl World {
         &all[index % all.len()]
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each thing that can happen")]
     pub(crate) fn happens(&mut self, event: &Event) {
         let name = |index: usize| self.environment(index).name.clone();
         let target = |environment: usize, target: Option<usize>| {
@@ -193,15 +253,18 @@ impl World {
                 }
                 Fact::Seen { environment, target: which, release, state }
             }
-            Event::Lost { environment, target: which } => {
-                Fact::Lost { environment: name(environment), target: target(environment, which), error: "no route".into() }
-            }
+            Event::Lost { environment, target: which } => Fact::Lost {
+                environment: name(environment),
+                target: target(environment, which),
+                error: "no route".into(),
+            },
             Event::Reported { environment, target: which, version, minute, good } => {
                 let at = self.rehearsal.now.checked_sub(SignedDuration::from_mins(i64::from(minute))).unwrap();
                 let (which, environment) = (target(environment, which), name(environment));
-                let outcome = match good {
-                    true => Outcome::Succeeded(VERSIONS[version].parse().unwrap()),
-                    false => Outcome::Failed { message: "timed out".into() },
+                let outcome = if good {
+                    Outcome::Succeeded(VERSIONS[version].parse().unwrap())
+                } else {
+                    Outcome::Failed { message: "timed out".into() }
                 };
                 if good {
                     self.healthy.insert((environment.clone(), release(VERSIONS[version])));
@@ -250,7 +313,8 @@ impl World {
                     release: version.map(|version| VERSIONS[version].parse().unwrap()),
                     ..Selector::default()
                 };
-                let after = |minutes: u8| self.rehearsal.now.checked_add(SignedDuration::from_mins(minutes.into())).unwrap();
+                let after =
+                    |minutes: u8| self.rehearsal.now.checked_add(SignedDuration::from_mins(minutes.into())).unwrap();
                 let (from, until) = (after(begins), minutes.map(after));
                 let name = format!("freeze-{freeze}").parse().unwrap();
                 self.rehearsal.snapshot.freezes.retain(|known: &Freeze| known.name != name);
@@ -275,13 +339,16 @@ impl World {
             Event::Deployed { environment } => {
                 let environment = name(environment);
                 self.rehearsal.deploy(&environment).unwrap();
-                let runs = |seen: &weir_core::Sighting| seen.workloads.values().next().map(|workload| workload.version.clone());
-                let found = self.rehearsal.pipeline.environment(&environment).unwrap().targets.iter().filter_map(|key| {
-                    match runs(self.rehearsal.snapshot.sightings.get(key)?)? {
-                        weir_core::Version::Revision(revision) => Some(revision),
-                        _ => None,
-                    }
-                });
+                let runs = |seen: &weir_core::Sighting| {
+                    seen.workloads.values().next().map(|workload| workload.version.clone())
+                };
+                let found =
+                    self.rehearsal.pipeline.environment(&environment).unwrap().targets.iter().filter_map(|key| {
+                        match runs(self.rehearsal.snapshot.sightings.get(key)?)? {
+                            weir_core::Version::Revision(revision) => Some(revision),
+                            _ => None,
+                        }
+                    });
                 let found: Vec<_> = found.map(|revision| release(revision.as_str())).collect();
                 self.healthy.extend(found.into_iter().map(|release| (environment.clone(), release)));
                 return;
