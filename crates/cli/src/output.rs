@@ -29,6 +29,11 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// This way.
+    pub(crate) fn of(output: Format) -> Self {
+        Self { output }
+    }
+
     /// Prints a result: as it is for programs, or as `text` makes it for people.
     pub(crate) fn print<T: Serialize>(self, result: &T, text: impl FnOnce(&T) -> String) -> Result<()> {
         match self.output {

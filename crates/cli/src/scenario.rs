@@ -72,15 +72,15 @@ pub(crate) fn read(file: &Path) -> Result<Story> {
     }
     let pipeline = definitions.pipeline(None).context("a scenario is about one pipeline")?.clone();
     let timeline = scenario.timeline(&source, None)?;
-    let first = scenario.start.or(timeline.first().copied());
+    let first = timeline.first().copied();
     let (mut world, start) = match &scenario.state {
         Some(path) => {
             let path = beside(path);
             let text = files::text(&path)?;
             let source = Source { file: &path, text: &text };
-            stage(&source, Some(source.read("State")?), &pipeline, first)?
+            stage(&source, Some(source.read("State")?), &pipeline, scenario.start, first)?
         }
-        None => stage(&source, source.find("State")?, &pipeline, first)?,
+        None => stage(&source, source.find("State")?, &pipeline, scenario.start, first)?,
     };
     world.snapshot.freezes.extend(definitions.freezes);
     let timeline = scenario.timeline(&source, Some(start))?;
@@ -98,9 +98,10 @@ fn stage(
     source: &Source<'_>,
     state: Option<State>,
     pipeline: &Pipeline,
+    start: Option<Timestamp>,
     first: Option<Timestamp>,
 ) -> Result<(World, Timestamp)> {
-    let start = first.or(state.as_ref().and_then(|state| state.at));
+    let start = start.or(state.as_ref().and_then(|state| state.at)).or(first);
     let Some(start) = start else {
         bail!("{}: when does it begin? write `start`, or `at` in the state", source.file.display());
     };

@@ -153,21 +153,20 @@ fn text(report: &Report) -> String {
     text
 }
 
-/// What the targets run: one release if they agree, or how many run which.
+/// What the targets run: one release if they agree, or how many of them run which.
 fn runs(targets: &[Target]) -> String {
-    let mut found: Vec<(Option<&Release>, usize)> = Vec::new();
-    for target in targets {
-        match found.iter_mut().find(|(release, _)| *release == target.runs.as_ref()) {
+    let mut found: Vec<(&Release, usize)> = Vec::new();
+    for release in targets.iter().filter_map(|target| target.runs.as_ref()) {
+        match found.iter_mut().find(|(known, _)| *known == release) {
             Some((_, count)) => *count += 1,
-            None => found.push((target.runs.as_ref(), 1)),
+            None => found.push((release, 1)),
         }
     }
-    let name = |release: Option<&Release>| release.map_or_else(|| "nothing".to_owned(), ToString::to_string);
     match found.as_slice() {
-        [] | [(None, _)] => "-".to_owned(),
-        [(release, _)] => name(*release),
+        [] => "-".to_owned(),
+        [(release, count)] if *count == targets.len() => release.to_string(),
         several => {
-            let parts = several.iter().map(|(release, count)| format!("{} on {count}", name(*release)));
+            let parts = several.iter().map(|(release, count)| format!("{release} on {count} of {}", targets.len()));
             parts.collect::<Vec<_>>().join(", ")
         }
     }

@@ -1,1 +1,14 @@
+//! The program as people run it: what it prints, where, and how it ends.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot run shall say so")]
+
+mod completion;
+mod documentation;
+mod explain;
+mod export;
+mod lint;
+mod plan;
+mod program;
+mod set_version;
+mod simulate;
+mod version;

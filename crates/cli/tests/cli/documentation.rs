@@ -1,0 +1,64 @@
+//! The manual cannot rot: what it shows is what the program prints.
+
+use std::{fmt::Write as _, fs};
+
+use crate::program::{root, weir};
+
+const PAGES: [&str; 3] = ["docs/reference/cli.md", "docs/reference/state.md", "docs/reference/scenario.md"];
+
+/// A page with the output of every command in its `console` blocks as it really is.
+fn replayed(page: &str) -> String {
+    let mut result = String::new();
+    let mut in_console = false;
+    for line in page.lines() {
+        if in_console && line.starts_with("$ weir ") {
+            let words: Vec<_> = line.split_whitespace().skip(2).collect();
+            let ran = weir(&words);
+            assert!(ran.code == 0 || line.contains("staging"), "{line}\n{}", ran.shown());
+            let _ = write!(result, "{line}\n{}{}", ran.stdout, ran.stderr);
+            continue;
+        }
+        if in_console && line != "```" {
+            continue;
+        }
+        in_console = line == "```console";
+        let _ = writeln!(result, "{line}");
+    }
+    result
+}
+
+/// Set `UPDATE_DOCS` to write the pages instead of checking them.
+#[test]
+fn the_examples_of_the_manual_print_what_it_shows() {
+    for name in PAGES {
+        let path = root().join(name);
+        let page = fs::read_to_string(&path).unwrap();
+        let real = replayed(&page);
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            fs::write(&path, real).unwrap();
+        } else {
+            assert!(page == real, "{name} is not what is printed; run this test with UPDATE_DOCS=1\n{real}");
+        }
+    }
+}
+
+#[test]
+fn every_command_and_every_option_is_in_the_manual() {
+    let page = fs::read_to_string(root().join(PAGES[0])).unwrap();
+    let commands = ["lint", "plan", "explain", "simulate", "set-version", "export crds", "completion", "version"];
+    let listed = weir(&["--help"]).stdout;
+    let verbs = listed.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    for verb in verbs.map_while(|line| line.split_whitespace().next()).filter(|verb| *verb != "help") {
+        assert!(commands.iter().any(|command| command.split(' ').next() == Some(verb)), "{verb} is not tested here");
+    }
+    for command in commands {
+        let section = page.split("\n## ").find(|section| section.starts_with(&format!("`weir {command}`")));
+        let section = section.unwrap_or_else(|| panic!("`weir {command}` has no section"));
+        let arguments: Vec<_> = command.split(' ').chain(["--help"]).collect();
+        let help = weir(&arguments).stdout;
+        let options = help.split_whitespace().map(|word| word.trim_end_matches([',', ')', '.', '`']));
+        for option in options.filter(|word| word.starts_with("--") && *word != "--help") {
+            assert!(section.contains(option), "`weir {command}` has {option}, and its section does not say so");
+        }
+    }
+}

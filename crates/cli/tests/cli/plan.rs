@@ -1,0 +1,166 @@
+use insta::assert_snapshot;
+
+use crate::program::{Ran, example, folder, weir, weir_in};
+
+/// Asks about the pipeline with all gates, or another one, and a state.
+fn plan(pipeline: &str, state: &str, more: &[&str]) -> Ran {
+    let state = format!("apiVersion: weir.dev/v1alpha1\nkind: State\n{state}");
+    let place = folder(&[("pipeline.yaml", &example(pipeline)), ("state.yaml", &state)]);
+    let mut arguments = vec!["plan", "-f", "pipeline.yaml", "--state", "state.yaml"];
+    arguments.extend(more);
+    weir_in(place.path(), &arguments, "")
+}
+
+#[test]
+fn a_release_that_one_target_of_qa_runs_goes_to_prod() {
+    let short = "docs/examples/pipeline-pull-request-short.yaml";
+    assert_snapshot!(weir(&["plan", "-f", short, "--state", "docs/examples/state-podinfo.yaml"]).shown());
+}
+
+#[test]
+fn holds_are_told_with_their_remedies() {
+    let state = "
+at: 2026-11-13T16:30:00Z
+environments:
+  dev: {runs: 6.2.0}
+  qa:
+    targets:
+      - {cluster: qa-eu, runs: 6.2.0, since: 2026-11-12T18:00:00Z}
+      - {cluster: clusters/qa-us, unreachable: {error: no route to host, since: 2026-11-13T16:00:00Z}}
+  prod: {runs: 6.1.0}
+promotions:
+  - environment: prod
+    release: 6.2.0
+    approvals: [{by: ann@example.org, groups: [release], at: 2026-11-13T14:00:00Z}]
+freezes:
+  - {name: incident, reason: the database is being mended, by: on-call@example.org, environment: prod}
+";
+    assert_snapshot!(plan("pipeline-gates.yaml", state, &[]).shown());
+}
+
+#[test]
+fn the_answer_is_data_for_programs() {
+    let state = "environments: {dev: {runs: 6.2.0}, prod: {runs: 6.1.0}}\n";
+    let ran = plan("pipeline-two-environments.yaml", state, &["--at", "2026-11-13T15:30:00+01:00", "-o", "json"]);
+    let report = ran.json();
+    assert_eq!(report["at"], "2026-11-13T14:30:00Z");
+    let prod = &report["environments"][1];
+    assert_eq!((&prod["name"], &prod["holds"][0]["name"]), (&"prod".into(), &"NoStrategy".into()));
+    assert_eq!(prod["next"]["HelmRelease/podinfo"], "6.2.0");
+    let yaml = plan("pipeline-two-environments.yaml", state, &["-o", "yaml"]);
+    assert!(yaml.code == 0 && yaml.stdout.starts_with("pipeline:"), "{}", yaml.shown());
+}
+
+#[test]
+fn what_is_already_declared_in_git_is_not_proposed_again() {
+    let state = "environments: {dev: {runs: 6.2.0}, qa: {runs: 6.1.0, declares: 6.2.0}}\n";
+    let report = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
+    assert_eq!(report["environments"][1]["phase"], "Delivered");
+}
+
+#[test]
+fn a_version_that_looks_like_a_number_stays_as_it_is_written() {
+    let state = "environments: {dev: {runs: 6.10}, qa: {runs: 6.9}}\n";
+    let report = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
+    assert_eq!(report["environments"][0]["targets"][0]["runs"]["HelmRelease/podinfo"], "6.10");
+}
+
+#[test]
+fn the_order_of_first_success_decides_where_versions_do_not() {
+    let state = "environments: {dev: {runs: blue, order: [red, blue]}, qa: {runs: red}}\n";
+    let report = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
+    assert_eq!(report["environments"][1]["step"], "propose");
+    let state = "environments: {dev: {runs: blue}, qa: {runs: red}}\n";
+    let report = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
+    assert_eq!(report["environments"][1]["holds"][0]["name"], "OrderUnknown");
+}
+
+#[test]
+fn a_refused_release_stays_out() {
+    let state = "environments: {dev: {runs: 6.2.0}, qa: {runs: 6.1.0, refusals: [{release: 6.2.0, why: too slow}]}}\n";
+    let report = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
+    assert_eq!(report["environments"][1]["holds"][0]["sentence"], "6.2.0 is refused here: too slow");
+}
+
+#[test]
+fn an_open_proposal_is_taken_up_where_it_stands() {
+    let state = "
+environments: {dev: {runs: 6.2.0}, qa: {runs: 6.1.0}}
+promotions:
+  - {environment: qa, release: 6.2.0, proposal: {id: '!7', checks: {failing: [ci]}}}
+";
+    let report = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
+    let qa = &report["environments"][1];
+    assert_eq!((&qa["phase"], &qa["holds"][0]["name"]), (&"Proposed".into(), &"ChecksFailing".into()));
+    assert_eq!(qa["holds"][1]["remedy"], "review and merge !7");
+}
+
+#[test]
+fn workloads_are_told_one_by_one() {
+    let state = "
+at: 2026-11-13T14:30:00Z
+environments:
+  dev:
+    targets:
+      - cluster: dev
+        workloads:
+          HelmRelease/a: {revision: 1.1.0}
+          HelmRelease/b: {revision: 2.0.0, state: failed, message: no such image}
+  prod: {runs: 'HelmRelease/a=1.0.0, HelmRelease/b=2.0.0'}
+";
+    let report = plan("pipeline-two-environments.yaml", state, &["-o", "json"]).json();
+    let sentence = report["environments"][1]["holds"][0]["sentence"].as_str().unwrap();
+    assert!(sentence.contains("no such image"), "{sentence}");
+}
+
+#[test]
+fn mistakes_in_a_state_are_told_with_their_place() {
+    let told = |state: &str| plan("pipeline-pull-request.yaml", state, &[]).shown();
+    assert_snapshot!(
+        [
+            told("environments:\n  staging: {runs: 1.0.0}\n"),
+            told("environments:\n  dev: {run: 1.0.0}\n"),
+            told("environments:\n  qa:\n    targets:\n      - {runs: 1.0.0}\n"),
+            told("environments:\n  qa:\n    targets:\n      - {cluster: dev, runs: 1.0.0}\n"),
+            told("environments:\n  dev: {runs: a b}\n"),
+            told("promotions:\n  - {environment: dev, release: 1.0.0}\n"),
+            told("environments: [\n"),
+            told("at: yesterday\n"),
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
+fn another_version_or_kind_of_document_is_refused() {
+    let place = folder(&[("v2.yaml", "apiVersion: weir.dev/v2\nkind: State\n")]);
+    let pipeline = "docs/examples/pipeline-pull-request.yaml";
+    let path = place.path().join("v2.yaml").display().to_string();
+    let ran = weir(&["plan", "-f", pipeline, "--state", &path]);
+    assert!(ran.code == 1 && ran.stderr.contains(":1:13: apiVersion: found `weir.dev/v2`"), "{}", ran.shown());
+    let ran = weir(&["plan", "-f", pipeline, "--state", pipeline]);
+    assert!(ran.code == 1 && ran.stderr.contains("found `Pipeline`, allowed `State`"), "{}", ran.shown());
+}
+
+#[test]
+fn which_pipeline_has_to_be_said_if_there_are_several() {
+    let pipeline = example("pipeline-pull-request.yaml");
+    let other = pipeline.replacen("name: podinfo", "name: other", 1);
+    let state = "apiVersion: weir.dev/v1alpha1\nkind: State\n";
+    let place = folder(&[("p/a.yaml", &pipeline), ("p/b.yaml", &other), ("state.yaml", state)]);
+    let ask = |name: &[&str]| {
+        let base = ["plan", "-f", "p", "--state", "state.yaml"];
+        weir_in(place.path(), &[&base, name].concat(), "")
+    };
+    assert_eq!(ask(&[]).stderr, "error: which pipeline? name one of `default/podinfo`, `default/other`\n");
+    assert!(ask(&["other"]).stdout.starts_with("default/other at "));
+    assert!(ask(&["default/podinfo"]).stdout.starts_with("default/podinfo at "));
+    assert!(ask(&["third"]).stderr.contains("there is no pipeline `third`"));
+}
+
+#[test]
+fn a_broken_pipeline_is_told_like_lint_tells_it() {
+    let place = folder(&[("p.yaml", "apiVersion: pipelines.weave.works/v1alpha1\nkind: Pipelin\n")]);
+    let ran = weir_in(place.path(), &["plan", "-f", "p.yaml", "--state", "s.yaml"], "");
+    assert!(ran.code == 1 && ran.stderr.contains("p.yaml:2:7: kind: found `Pipelin`"), "{}", ran.shown());
+}
