@@ -2,7 +2,7 @@
 
 use std::{
     fs, io,
-    io::Read as _,
+    io::{Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -46,17 +46,29 @@ fn is_yaml(path: &Path) -> bool {
     named("yaml") || named("yml")
 }
 
-/// Replaces a file: whoever reads it sees the old text or the new one, never a part. Its permissions stay.
-pub(crate) fn replace(path: &Path, text: &str) -> Result<()> {
-    let write = || -> io::Result<()> {
-        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let permissions = fs::metadata(path)?.permissions();
-        let mut new = tempfile::Builder::new().prefix(".weir-").tempfile_in(folder)?;
-        io::Write::write_all(&mut new, text.as_bytes())?;
-        new.as_file().set_permissions(permissions)?;
-        new.as_file().sync_all()?;
-        new.persist(path)?;
-        Ok(())
-    };
-    write().with_context(|| format!("writing `{}` failed", path.display()))
+/// Replaces files: whoever reads one sees the old text or the new one, never a part. Permissions stay.
+///
+/// All new texts are on the disk before the first file is replaced, so that a full disk, or a folder that nobody may
+/// write to, leaves all files as they were.
+pub(crate) fn replace_all<'a>(files: impl IntoIterator<Item = (&'a Path, &'a str)>) -> Result<()> {
+    let failed = |path: &Path| format!("writing `{}` failed", path.display());
+    let mut ready = Vec::new();
+    for (path, text) in files {
+        ready.push((path, beside(path, text).with_context(|| failed(path))?));
+    }
+    for (path, new) in ready {
+        new.persist(path).with_context(|| failed(path))?;
+    }
+    Ok(())
+}
+
+/// A new text in the folder of the file that it is going to replace.
+fn beside(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let permissions = fs::metadata(path)?.permissions();
+    let mut new = tempfile::Builder::new().prefix(".weir-").tempfile_in(folder)?;
+    new.write_all(text.as_bytes())?;
+    new.as_file().set_permissions(permissions)?;
+    new.as_file().sync_all()?;
+    Ok(new)
 }

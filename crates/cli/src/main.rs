@@ -12,6 +12,7 @@ mod naming;
 mod output;
 mod scenario;
 mod state;
+mod time;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@ mod assume;
 mod history;
 mod play;
 mod step;
-mod time;
+mod when;
 
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,13 @@ use crate::{
     document::Source,
     files,
     state::{State, World},
+    time::Time,
 };
 
 pub(crate) use history::{Entry, Event};
 pub(crate) use play::{Ending, Play};
 use step::Step;
-use time::When;
+use when::When;
 
 /// How long a story goes on after its last fact, if it does not say.
 const PATIENCE: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -40,7 +41,7 @@ struct Scenario {
     pipeline: Option<PathBuf>,
     /// A file with the state that it begins with, or a document of the same file. Default: nothing is known.
     state: Option<PathBuf>,
-    start: Option<Timestamp>,
+    start: Option<Time>,
     until: Option<Spanned<When>>,
     #[serde(default)]
     assume: Assume,
@@ -53,9 +54,9 @@ struct Scenario {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Assume {
     /// Flux deploys what Git declares after that time.
-    deploy_after: Option<time::Duration>,
+    deploy_after: Option<when::Duration>,
     /// A person merges what waits for nothing but review after that time.
-    merge_after: Option<time::Duration>,
+    merge_after: Option<when::Duration>,
 }
 
 /// Reads a scenario with all that it names, and sets the stage.
@@ -98,10 +99,10 @@ fn stage(
     source: &Source<'_>,
     state: Option<State>,
     pipeline: &Pipeline,
-    start: Option<Timestamp>,
+    start: Option<Time>,
     first: Option<Timestamp>,
 ) -> Result<(World, Timestamp)> {
-    let start = start.or(state.as_ref().and_then(|state| state.at)).or(first);
+    let start = start.or(state.as_ref().and_then(|state| state.at)).map(Into::into).or(first);
     let Some(start) = start else {
         bail!("{}: when does it begin? write `start`, or `at` in the state", source.file.display());
     };

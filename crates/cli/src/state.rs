@@ -11,6 +11,7 @@ use weir_core::{EnvironmentName, Name, Namespace, Pipeline, Revision, Selector, 
 use crate::{
     document::{Entries, Source},
     naming,
+    time::{self, Time},
 };
 
 pub(crate) use promotion::CheckList;
@@ -24,7 +25,7 @@ pub(crate) struct State {
     api_version: IgnoredAny,
     kind: IgnoredAny,
     /// The moment.
-    pub(crate) at: Option<Timestamp>,
+    pub(crate) at: Option<Time>,
     #[serde(default)]
     environments: Entries<EnvironmentName, Environment>,
     #[serde(default)]
@@ -41,7 +42,7 @@ struct Environment {
     #[serde(default)]
     state: Health,
     message: Option<String>,
-    since: Option<Timestamp>,
+    since: Option<Time>,
     #[serde(default)]
     targets: Vec<Spanned<Target>>,
     #[serde(default)]
@@ -60,7 +61,7 @@ struct Target {
     #[serde(default)]
     state: Health,
     message: Option<String>,
-    since: Option<Timestamp>,
+    since: Option<Time>,
     #[serde(default)]
     workloads: Entries<WorkloadKey, Workload>,
     unreachable: Option<Unreachable>,
@@ -89,7 +90,7 @@ enum Health {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Unreachable {
     error: String,
-    since: Option<Timestamp>,
+    since: Option<Time>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -97,7 +98,7 @@ struct Unreachable {
 struct Refusal {
     release: Spanned<String>,
     why: String,
-    at: Option<Timestamp>,
+    at: Option<Time>,
 }
 
 /// A freeze, in states and in scenarios.
@@ -111,8 +112,8 @@ pub(crate) struct Freeze {
     pipeline: Option<Name>,
     environment: Option<EnvironmentName>,
     release: Option<Revision>,
-    from: Option<Timestamp>,
-    until: Option<Timestamp>,
+    from: Option<Time>,
+    until: Option<Time>,
 }
 
 impl Freeze {
@@ -129,8 +130,8 @@ impl Freeze {
             selector,
             reason: self.reason.clone(),
             by: self.by.clone(),
-            from: self.from.unwrap_or(then),
-            until: self.until,
+            from: time::or(self.from, then),
+            until: self.until.map(Into::into),
         }
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use weir_core::{Pipeline, Snapshot};
 
-use crate::{definitions::Definitions, document::Source, files, state::State};
+use crate::{definitions::Definitions, document::Source, files, state::State, time::Time};
 
 /// The options that say what it is about.
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub(super) struct Question {
     state: PathBuf,
     /// The moment that it is about, such as 2026-11-13T14:30:00Z. Default: `at` of the state, or else now
     #[arg(long, value_name = "TIME")]
-    at: Option<Timestamp>,
+    at: Option<Time>,
 }
 
 /// A question with everything that it takes to answer it.
@@ -37,7 +37,7 @@ impl Question {
         let text = files::text(&self.state)?;
         let source = Source { file: &self.state, text: &text };
         let state: State = source.read("State")?;
-        let at = self.at.or(state.at).unwrap_or_else(Timestamp::now);
+        let at = self.at.or(state.at).map_or_else(Timestamp::now, Into::into);
         let mut world = state.world(&source, &pipeline, at)?;
         world.snapshot.freezes.extend(definitions.freezes);
         world.look(&pipeline, at)?;

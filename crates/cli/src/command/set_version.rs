@@ -20,7 +20,7 @@ Examples:
 
 /// Write a version into YAML files, and touch no other byte
 ///
-/// Places are found by their markers, `# {\"$promotion\": \"default:podinfo:prod\"}`, in any number of files; or by a path
+/// Places are found by their markers, `# {"$promotion": "default:podinfo:prod"}`, in any number of files; or by a path
 /// in one file. Every file is read and changed in memory before the first one is written. Links and `.git` are not
 /// followed.
 #[derive(clap::Args)]
@@ -94,9 +94,8 @@ impl SetVersion {
         if self.dry_run {
             output::data(&changes.iter().map(diff).collect::<String>())?;
         } else {
-            for change in changes.iter().filter(|change| !change.edited.changes.is_empty()) {
-                files::replace(&change.file, &change.edited.text)?;
-            }
+            let touched = changes.iter().filter(|change| !change.edited.changes.is_empty());
+            files::replace_all(touched.map(|change| (change.file.as_path(), change.edited.text.as_str())))?;
         }
         self.tell(&changes);
         Ok(())

@@ -1,25 +1,31 @@
 //! What happens by itself in a scenario: Flux deploys, people merge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use weir_core::{EnvironmentName, Fact, Phase, ProposalState, Reason, Rehearsal};
+use weir_core::{
+    Declared, EnvironmentName, Fact, FactError, Phase, ProposalState, Reason, Rehearsal, Release, TargetKey,
+    WorkloadState,
+};
 
 /// What is going to happen by itself, and when.
 #[derive(Debug, Default)]
 pub(super) struct Assumptions {
     deploy_after: Option<SignedDuration>,
     merge_after: Option<SignedDuration>,
-    deploy: BTreeMap<EnvironmentName, Due>,
-    merge: BTreeMap<EnvironmentName, Due>,
+    /// What Git declares, and whether Flux still has to deploy it.
+    declared: BTreeMap<EnvironmentName, Deployment>,
+    /// The proposals that wait for nothing but review, by the ordinal of their promotions.
+    merges: BTreeMap<EnvironmentName, (u64, Timestamp)>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Due {
-    /// The promotion that it is about.
-    ordinal: u64,
-    /// `None`: it happened, or it was said what happened instead.
+#[derive(Debug)]
+struct Deployment {
+    release: Release,
+    /// `None`: it is done, or a step said how all targets stand.
     at: Option<Timestamp>,
+    /// The targets of which a step said how they stand.
+    told: BTreeSet<TargetKey>,
 }
 
 /// Something that happened by itself.
@@ -36,75 +42,101 @@ impl Assumptions {
 
     /// Looks for what is going to happen from now on.
     pub(super) fn look(&mut self, rehearsal: &Rehearsal) {
-        let names = rehearsal.pipeline.environments().iter().map(|environment| &environment.name);
-        for name in names {
+        for environment in rehearsal.pipeline.environments() {
+            let name = &environment.name;
             let Some(promotion) = rehearsal.promotion(name) else { continue };
-            let ordinal = promotion.key.ordinal;
-            let waits = promotion.phase == Phase::Delivered;
-            schedule(&mut self.deploy, name, ordinal, waits, self.deploy_after, rehearsal.now);
+            if promotion.phase == Phase::Delivered {
+                self.declare(name, &promotion.release, rehearsal.now);
+            }
             let open = promotion.leg.facts.proposal.as_ref().is_some_and(|it| it.state == ProposalState::Open);
             let only_review = promotion.holds.iter().all(|hold| matches!(hold.reason, Reason::AwaitingReview { .. }));
             let waits = promotion.phase == Phase::Proposed && open && only_review && !promotion.holds.is_empty();
-            schedule(&mut self.merge, name, ordinal, waits, self.merge_after, rehearsal.now);
+            let ordinal = promotion.key.ordinal;
+            if !waits {
+                self.merges.remove(name);
+            } else if self.merges.get(name).is_none_or(|(known, _)| *known != ordinal)
+                && let Some(at) = self.merge_after.and_then(|after| rehearsal.now.checked_add(after).ok())
+            {
+                self.merges.insert(name.clone(), (ordinal, at));
+            }
         }
     }
 
-    /// A person says how an environment stands: what was assumed of it does not count any more.
-    pub(super) fn heed(&mut self, fact: &Fact) {
-        if let Fact::Seen { environment, .. } | Fact::Lost { environment, .. } = fact
-            && let Some(due) = self.deploy.get_mut(environment)
-        {
-            due.at = None;
+    /// Git declares something now, which Flux is going to deploy.
+    fn declare(&mut self, environment: &EnvironmentName, release: &Release, now: Timestamp) {
+        let Some(after) = self.deploy_after else { return };
+        if self.declared.get(environment).is_none_or(|known| known.release != *release) {
+            let at = now.checked_add(after).ok();
+            let deployment = Deployment { release: release.clone(), at, told: BTreeSet::new() };
+            self.declared.insert(environment.clone(), deployment);
+        }
+    }
+
+    /// A step says how targets stand: what was assumed of them does not count any more.
+    pub(super) fn heed(&mut self, fact: &Fact, now: Timestamp) {
+        match fact {
+            Fact::Seen { environment, target, .. } | Fact::Lost { environment, target, .. } => {
+                let Some(deployment) = self.declared.get_mut(environment) else { return };
+                match target {
+                    Some(target) => drop(deployment.told.insert(target.clone())),
+                    None => deployment.at = None,
+                }
+            }
+            Fact::Declared { environment, declares: Declared::Releases(releases) } => {
+                if let [release] = releases.as_slice() {
+                    self.declare(environment, release, now);
+                }
+            }
+            _ => {}
         }
     }
 
     /// When something happens by itself next.
     pub(super) fn next(&self) -> Option<Timestamp> {
-        self.deploy.values().chain(self.merge.values()).filter_map(|due| due.at).min()
+        let merges = self.merges.values().map(|(_, at)| *at);
+        self.declared.values().filter_map(|deployment| deployment.at).chain(merges).min()
     }
 
     /// Lets happen what is due.
-    pub(super) fn happen(&mut self, rehearsal: &mut Rehearsal) -> Result<Vec<Assumed>, weir_core::FactError> {
-        let mut assumed = Vec::new();
+    pub(super) fn happen(&mut self, rehearsal: &mut Rehearsal) -> Result<Vec<Assumed>, FactError> {
         let now = rehearsal.now;
-        for environment in due(&mut self.merge, now) {
+        let mut assumed = Vec::new();
+        let due: Vec<_> =
+            self.merges.extract_if(.., |_, (_, at)| *at <= now).map(|(environment, _)| environment).collect();
+        for environment in due {
             rehearsal.happen(Fact::Merged { environment: environment.clone(), by: "somebody".into() })?;
             assumed.push(Assumed { environment, sentence: "somebody merges the proposal".to_owned() });
         }
-        for environment in due(&mut self.deploy, now) {
-            rehearsal.deploy(&environment)?;
-            let release = rehearsal.promotion(&environment).map(|promotion| promotion.release.to_string());
-            let sentence = format!("Flux deploys {}", release.unwrap_or_default());
-            assumed.push(Assumed { environment, sentence });
+        for (environment, deployment) in &mut self.declared {
+            if deployment.at.is_some_and(|at| at <= now) {
+                deployment.at = None;
+                assumed.extend(deploy(environment, deployment, rehearsal)?);
+            }
         }
         Ok(assumed)
     }
 }
 
-/// Begins to wait, goes on waiting, or stops.
-fn schedule(
-    all: &mut BTreeMap<EnvironmentName, Due>,
-    name: &EnvironmentName,
-    ordinal: u64,
-    waits: bool,
-    after: Option<SignedDuration>,
-    now: Timestamp,
-) {
-    let Some(after) = after else { return };
-    if !waits {
-        all.remove(name);
-    } else if all.get(name).is_none_or(|due| due.ordinal != ordinal) {
-        all.insert(name.clone(), Due { ordinal, at: now.checked_add(after).ok() });
+/// Flux deploys, on the targets that can be seen and of which nothing else was said.
+fn deploy(
+    environment: &EnvironmentName,
+    deployment: &Deployment,
+    rehearsal: &mut Rehearsal,
+) -> Result<Option<Assumed>, FactError> {
+    let release = &deployment.release;
+    let all = rehearsal.pipeline.environment(environment).map(|it| it.targets.clone()).unwrap_or_default();
+    let lost =
+        |target: &TargetKey| rehearsal.snapshot.sightings.get(target).is_some_and(|seen| seen.unreachable.is_some());
+    let some: Vec<_> =
+        all.iter().filter(|target| !deployment.told.contains(target) && !lost(target)).cloned().collect();
+    let names: Vec<_> = some.iter().map(ToString::to_string).collect();
+    let place = if some.len() == all.len() { String::new() } else { format!(" on {}", names.join(", ")) };
+    let none = some.is_empty();
+    for target in some {
+        let (environment, target) = (environment.clone(), Some(target));
+        let state = WorkloadState::Healthy;
+        rehearsal.happen(Fact::Seen { environment, target, release: release.clone(), state })?;
     }
-}
-
-fn due(all: &mut BTreeMap<EnvironmentName, Due>, now: Timestamp) -> Vec<EnvironmentName> {
-    let mut names = Vec::new();
-    for (name, due) in all {
-        if due.at.is_some_and(|at| at <= now) {
-            due.at = None;
-            names.push(name.clone());
-        }
-    }
-    names
+    let sentence = format!("Flux deploys {release}{place}");
+    Ok((!none).then(|| Assumed { environment: environment.clone(), sentence }))
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use serde::Serialize;
-use weir_core::{Fact, Phase, Promotion, Reason, Rehearsal};
+use weir_core::{Fact, Hold, Phase, PipelineKey, Promotion, Reason, Rehearsal};
 
 use super::{
     Story,
@@ -23,7 +23,7 @@ const ROUNDS: usize = 64;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Play {
-    pub(crate) pipeline: String,
+    pub(crate) pipeline: PipelineKey,
     pub(crate) from: Timestamp,
     pub(crate) to: Timestamp,
     pub(crate) ending: Ending,
@@ -69,7 +69,7 @@ impl Story {
             Err(error) => (Ending::Broken, Err(error)),
         };
         let play = Play {
-            pipeline: self.pipeline.key.to_string(),
+            pipeline: self.pipeline.key.clone(),
             from: self.start,
             to: player.rehearsal.now,
             ending,
@@ -100,10 +100,11 @@ impl Player<'_> {
                 return Ok(Ending::Horizon);
             }
             self.rehearsal.now = next;
+            // What the scenario says comes first: it may leave nothing to assume.
+            self.take_steps()?;
             for happened in self.assumptions.happen(&mut self.rehearsal)? {
                 self.history.happened(next, Some(happened.environment), Event::Assumed, happened.sentence);
             }
-            self.take_steps()?;
             self.settle();
         }
         Ok(Ending::TooLong)
@@ -116,7 +117,7 @@ impl Player<'_> {
             self.next_step += 1;
             let source = Source { file: &self.story.file, text: &self.story.text };
             let happening = step.value.happening(&Stage { source: &source, rehearsal: &self.rehearsal })?;
-            self.assumptions.heed(&happening.fact);
+            self.assumptions.heed(&happening.fact, self.rehearsal.now);
             source.at(step.referenced, self.rehearsal.happen(happening.fact).map_err(Into::into))?;
             self.history.happened(self.rehearsal.now, happening.environment, Event::Fact, happening.sentence);
             self.settle();
@@ -143,16 +144,17 @@ impl Player<'_> {
 
     /// Whether time alone moves nothing any more: whatever waits, waits for somebody.
     fn is_still(&self) -> bool {
-        let snapshot = &self.rehearsal.snapshot;
-        let under_way = |promotion: &&Promotion| promotion.phase.is_live() || promotion.phase == Phase::Delivered;
-        let promotions = snapshot.promotions.iter().filter(under_way);
-        let mut held = promotions.map(|it| (it.phase == Phase::Delivered, it.holds.as_slice()));
-        let waits = |holds: &[weir_core::Hold]| holds.iter().any(|hold| is_for_people(&hold.reason));
-        let records = snapshot.environments.values().filter(|record| !record.holds.is_empty());
-        self.is_held() && held.all(|(delivered, holds)| !delivered && waits(holds)) && {
-            let mut records = records;
-            records.all(|record| waits(&record.holds))
-        }
+        let Rehearsal { snapshot, .. } = &self.rehearsal;
+        let waits = |holds: &[Hold]| holds.iter().any(|hold| is_for_people(&hold.reason));
+        let still = |promotion: &Promotion| match promotion.phase {
+            Phase::Pending | Phase::Proposed => waits(&promotion.holds),
+            // Its time to become healthy runs out.
+            Phase::Delivered => false,
+            _ => true,
+        };
+        let candidates = snapshot.environments.values().map(|record| &record.holds);
+        let mut candidates = candidates.filter(|holds| !holds.is_empty());
+        self.is_held() && snapshot.promotions.iter().all(still) && candidates.all(|holds| waits(holds))
     }
 
     fn is_held(&self) -> bool {

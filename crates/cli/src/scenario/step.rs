@@ -1,6 +1,6 @@
 //! One step of a scenario: when, and what happens.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 use weir_core::{
@@ -8,7 +8,7 @@ use weir_core::{
     TargetKey, WorkloadKey, WorkloadState,
 };
 
-use super::time::When;
+use super::when::When;
 use crate::{
     document::Source,
     naming,
@@ -129,7 +129,7 @@ struct Promote {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Unfreeze {
-    name: Name,
+    name: Spanned<Name>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -378,9 +378,9 @@ fn frozen(freeze: &Freeze, stage: &Stage<'_>) -> Happening {
 
 impl Unfreeze {
     fn happening(&self, stage: &Stage<'_>) -> Result<Happening> {
-        let name = &self.name;
+        let name = &self.name.value;
         if !stage.rehearsal.snapshot.freezes.iter().any(|freeze| freeze.name == *name) {
-            bail!("there is no freeze `{name}`");
+            return Err(stage.source.error(self.name.referenced, format_args!("there is no freeze `{name}`")));
         }
         let sentence = format!("freeze `{name}` is lifted");
         Ok(Happening { environment: None, fact: Fact::Lifted(name.clone()), sentence })

@@ -10,7 +10,11 @@ use weir_core::{
 };
 
 use super::{release, world::made_up_commit};
-use crate::{document::Source, naming};
+use crate::{
+    document::Source,
+    naming,
+    time::{self, Time},
+};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -19,9 +23,9 @@ pub(super) struct Promotion {
     release: Spanned<String>,
     ordinal: Option<u64>,
     phase: Option<Phase>,
-    since: Option<Timestamp>,
+    since: Option<Time>,
     requested_by: Option<String>,
-    soaked: Option<Timestamp>,
+    soaked: Option<Time>,
     #[serde(default)]
     approvals: Vec<Agreement>,
     proposal: Option<Proposal>,
@@ -33,7 +37,7 @@ struct Agreement {
     by: String,
     #[serde(default)]
     groups: Vec<String>,
-    at: Option<Timestamp>,
+    at: Option<Time>,
     release: Option<Spanned<String>>,
 }
 
@@ -45,7 +49,7 @@ struct Proposal {
     #[serde(default)]
     state: Standing,
     by: Option<String>,
-    at: Option<Timestamp>,
+    at: Option<Time>,
     head: Option<CommitId>,
     release: Option<Spanned<String>>,
     #[serde(default)]
@@ -111,15 +115,15 @@ impl Promotion {
         let key = PromotionKey { pipeline: pipeline.key.clone(), environment: environment.clone(), ordinal };
         let asked = self.requested_by.as_ref().map(Actor::named);
         let mut promotion = weir_core::Promotion::new(key, from, what.clone(), asked);
-        promotion.soaked = self.soaked;
+        promotion.soaked = self.soaked.map(Into::into);
         if let Some(phase) = self.phase {
             promotion.phase = phase;
-            promotion.history.push(Turn { phase, at: self.since.unwrap_or(now), note: None });
+            promotion.history.push(Turn { phase, at: time::or(self.since, now), note: None });
         }
         for approval in &self.approvals {
             let release = optional(source, pipeline, approval.release.as_ref())?.unwrap_or_else(|| what.clone());
             let by = Actor { name: approval.by.clone(), groups: approval.groups.clone() };
-            promotion.approvals.push(Approval { by, release, at: approval.at.unwrap_or(now) });
+            promotion.approvals.push(Approval { by, release, at: time::or(approval.at, now) });
         }
         if let Some(proposal) = &self.proposal {
             promotion.leg.facts.proposal = Some(proposal.to_core(source, pipeline, &what, now)?);
@@ -139,7 +143,7 @@ impl Proposal {
         let by = self.by.as_deref().map(Into::into);
         let state = match self.state {
             Standing::Open => ProposalState::Open,
-            Standing::Merged => ProposalState::Merged { at: self.at.unwrap_or(now), by },
+            Standing::Merged => ProposalState::Merged { at: time::or(self.at, now), by },
             Standing::Closed => ProposalState::Closed { by },
         };
         let release = optional(source, pipeline, self.release.as_ref())?.unwrap_or_else(|| what.clone());

@@ -10,7 +10,7 @@ use weir_core::{
 };
 
 use super::{Environment, Health, State, Target, Workload, release};
-use crate::{document::Source, naming};
+use crate::{document::Source, naming, time};
 
 /// Everything that is known about one pipeline, and what Git would say if it were asked.
 #[derive(Debug, Default)]
@@ -107,7 +107,7 @@ impl Reader<'_> {
         }
         for refusal in &written.refusals {
             let release = release(self.source, self.pipeline, &refusal.release)?;
-            let at = refusal.at.unwrap_or(self.now);
+            let at = time::or(refusal.at, self.now);
             record.refusals.push(weir_core::Refusal { release, at, why: refusal.why.as_str().into() });
         }
         record.order = self.order(written)?;
@@ -156,14 +156,15 @@ impl Reader<'_> {
         let healthy = workloads.values().all(|workload| workload.state == WorkloadState::Healthy);
         let unreachable = written.unreachable.as_ref().map(|why| weir_core::Unreachable {
             error: why.error.as_str().into(),
-            since: why.since.unwrap_or(self.now),
+            since: time::or(why.since, self.now),
         });
         let release = release_of(&workloads).filter(|_| healthy);
         if release.is_some() {
             // Without a time it counts as healthy from when it is looked at; the core sees to that itself.
-            record
-                .targets
-                .insert(key.clone(), TargetRecord { release, healthy_since: written.since, unreachable: None });
+            record.targets.insert(
+                key.clone(),
+                TargetRecord { release, healthy_since: written.since.map(Into::into), unreachable: None },
+            );
         }
         self.world.snapshot.sightings.insert(key.clone(), Sighting { unreachable, workloads });
         Ok(())

@@ -36,6 +36,19 @@ fn a_dry_run_prints_a_diff_and_changes_nothing() {
 }
 
 #[test]
+fn colours_are_for_those_who_want_them() {
+    let place = folder(&[("a.yaml", MARKED)]);
+    let run = |name: &str| {
+        let mut command = assert_cmd::Command::cargo_bin("weir").unwrap();
+        let arguments = ["set-version", "--marker", "default:podinfo:prod", "--to", "6.2.0", "--dry-run", "a.yaml"];
+        let output = command.current_dir(place.path()).env(name, "1").args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(run("CLICOLOR_FORCE").contains("\u{1b}[32m+version: 6.2.0"));
+    assert!(!run("NO_COLOR").contains('\u{1b}'));
+}
+
+#[test]
 fn line_ends_stay_as_they_were() {
     let place = folder(&[("a.yaml", &format!("# a\r\n{}", MARKED.replace('\n', "\r\n")))]);
     assert_eq!(set(&place, &["a.yaml"]).code, 0);

@@ -49,6 +49,32 @@ steps:
 }
 
 #[test]
+fn flux_deploys_what_somebody_has_the_base_branch_declare() {
+    let story = "
+assume: {deployAfter: 5m, mergeAfter: 1m}
+steps:
+  - at: 2026-11-13T09:00:00Z
+    declared: {environment: dev, release: 1.1.0}
+  - at: +1h
+    declared: {environment: prod, release: 1.0.0}
+";
+    let runs = "{dev: {runs: 1.0.0}, qa: {runs: 1.0.0}, prod: {runs: 1.0.0}}";
+    assert_snapshot!(simulate_from(runs, story).shown());
+}
+
+#[test]
+fn what_is_said_and_what_is_assumed_at_the_same_time_do_not_collide() {
+    let story = "
+assume: {mergeAfter: 10m}
+steps:
+  - {at: 2026-11-13T09:00:00Z, deployed: {environment: dev, release: 1.1.0}}
+  - {at: +10m, merge: {environment: qa, by: ann@example.org}}
+";
+    let ran = simulate_from("{dev: {runs: 1.0.0}, qa: {runs: 1.0.0}}", story);
+    assert!(ran.code == 0 && ran.stdout.contains("Delivered: merged by ann@example.org"), "{}", ran.shown());
+}
+
+#[test]
 fn everything_that_can_happen_can_be_told() {
     let story = "
 until: +1h
