@@ -1,18 +1,36 @@
 //! Weir's own documents, `State` and `Scenario`: versioned, checked, and with errors that name the place.
 
-use std::path::Path;
+use std::{fmt, path::Path};
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Error, Result};
 use serde::{
     Deserialize,
     de::{DeserializeOwned, Deserializer, MapAccess, Visitor},
 };
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::{Location, MessageFormatter as _, Spanned, UserMessageFormatter};
 
 use crate::naming::listed;
 
 /// The version of the documents that are read here.
-const VERSION: &str = "weir.dev/v1alpha1";
+pub(crate) const VERSION: &str = "weir.dev/v1alpha1";
+
+/// Something that is wrong in a file, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Located {
+    pub(crate) file: String,
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Located {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, column, message } = self;
+        write!(f, "{file}:{line}:{column}: {message}")
+    }
+}
+
+impl std::error::Error for Located {}
 
 /// A file whose documents are read.
 pub(crate) struct Source<'a> {
@@ -29,8 +47,13 @@ struct Header {
 
 impl Source<'_> {
     /// An error about a place in the file.
-    pub(crate) fn error(&self, place: Location, words: impl std::fmt::Display) -> Error {
-        anyhow!("{}:{}:{}: {words}", self.file.display(), place.line(), place.column())
+    pub(crate) fn error(&self, place: Location, words: impl fmt::Display) -> Error {
+        self.error_at(place.line(), place.column(), words)
+    }
+
+    fn error_at(&self, line: u64, column: u64, words: impl fmt::Display) -> Error {
+        let file = self.file.display().to_string();
+        Located { file, line, column, message: words.to_string() }.into()
     }
 
     /// Adds the place to what went wrong there.
@@ -72,20 +95,14 @@ impl Source<'_> {
         let kinds: Vec<_> = kinds.filter_map(|header| header.kind).map(|kind| kind.value).collect();
         let found = if kinds.is_empty() { "no kind at all".to_owned() } else { listed(kinds) };
         let wanted = format!("write `apiVersion: {VERSION}` and `kind: {kind}`");
-        Err(anyhow!("{}:1:1: kind: found {found}, allowed `{kind}`: {wanted}", self.file.display()))
+        Err(self.error_at(1, 1, format_args!("kind: found {found}, allowed `{kind}`: {wanted}")))
     }
 
     fn parse<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
         serde_saphyr::from_str(text).map_err(|error| {
-            let error = error.without_snippet();
-            let words = error.to_string();
-            match error.location() {
-                Some(place) => {
-                    let words = words.split_once(" at line ").map_or(words.as_str(), |(words, _)| words);
-                    self.error(place, words)
-                }
-                None => anyhow!("{}: {words}", self.file.display()),
-            }
+            let words = UserMessageFormatter.format_message(&error);
+            let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
+            self.error_at(line, column, words)
         })
     }
 }
@@ -122,7 +139,7 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Entries
         impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Each<K, V> {
             type Value = Entries<K, V>;
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a map")
             }
 

@@ -59,6 +59,11 @@ struct Assume {
     merge_after: Option<when::Duration>,
 }
 
+/// Whether a file holds a scenario that can be understood, as far as it alone tells.
+pub(crate) fn check(source: &Source<'_>) -> Result<()> {
+    source.find::<Scenario>("Scenario").map(drop)
+}
+
 /// Reads a scenario with all that it names, and sets the stage.
 pub(crate) fn read(file: &Path) -> Result<Story> {
     let text = files::text(file)?;

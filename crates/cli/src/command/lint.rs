@@ -7,8 +7,11 @@ use serde::Serialize;
 use weir_api::{ManifestError, Object};
 
 use crate::{
+    document::{self, Located, Source},
     files,
     output::{self, Format, Output, count},
+    scenario,
+    state::State,
 };
 
 const EXAMPLE: &str = "\
@@ -17,7 +20,7 @@ Example:
 
 /// Check manifests: syntax, schema, rules, and what only Weir can check
 ///
-/// Every error is told with file, line, column and field, as a cluster with Weir's definitions would refuse it, without
+/// States and Scenarios are checked, too. Every error is told with file, line, column and field, as a cluster with Weir's definitions would refuse it, without
 /// a cluster. Objects of kinds that Weir does not define are skipped, and counted; so are files in a folder that hold no
 /// objects at all, such as values of a chart.
 #[derive(clap::Args)]
@@ -57,7 +60,8 @@ impl Lint {
         let mut lines = Vec::new();
         for file in files::yaml(&self.paths)? {
             report.files += 1;
-            let (manifests, mut errors) = weir_api::read(&file.display().to_string(), &files::text(&file)?);
+            let text = files::text(&file)?;
+            let (manifests, mut errors) = weir_api::read(&file.display().to_string(), &text);
             if !self.paths.contains(&file) {
                 report.skipped += forgive_strangers(&mut errors);
             }
@@ -66,6 +70,14 @@ impl Lint {
             report.objects += manifests.len() - skipped;
             lines.extend(errors.iter().map(ToString::to_string));
             report.findings.extend(errors.into_iter().map(finding));
+            let ours = manifests.iter().filter(|it| is_ours(&it.object)).count();
+            if ours > 0 {
+                let wrong = check_ours(&Source { file: &file, text: &text })?;
+                lines.extend(wrong.iter().map(ToString::to_string));
+                report.skipped -= ours;
+                report.objects += ours.saturating_sub(wrong.len());
+                report.findings.extend(wrong.into_iter().map(located));
+            }
         }
         lines.iter().for_each(output::say);
         if let Some(format) = self.output {
@@ -97,6 +109,24 @@ fn forgive_strangers(errors: &mut Vec<ManifestError>) -> usize {
         !(header && strangers.contains(&place(error)))
     });
     strangers.len()
+}
+
+/// Whether it is one of the documents that are no kind of Kubernetes: a State or a Scenario.
+fn is_ours(object: &Object) -> bool {
+    matches!(object, Object::Other { api_version, kind, .. }
+        if api_version == document::VERSION && matches!(kind.as_str(), "State" | "Scenario"))
+}
+
+/// What is wrong with the states and scenarios of a file, as far as the file alone tells.
+fn check_ours(source: &Source<'_>) -> Result<Vec<Located>> {
+    let checks = [source.find::<State>("State").map(drop), scenario::check(source)];
+    checks.into_iter().filter_map(Result::err).map(anyhow::Error::downcast).collect()
+}
+
+fn located(error: Located) -> Finding {
+    let Located { file, line, column, message } = error;
+    let number = |it: u64| usize::try_from(it).unwrap_or(usize::MAX);
+    Finding { file, line: number(line), column: number(column), path: String::new(), found: None, message }
 }
 
 fn table(report: &Report) -> String {

@@ -14,7 +14,7 @@ use crate::output::{self, Output};
 
 const EXAMPLE: &str = "\
 Example:
-  weir plan -f docs/examples/pipeline-pull-request.yaml --state docs/examples/state-podinfo.yaml";
+  weir plan -f pipeline.yaml --state state.yaml --at 2026-11-13T14:30:00Z";
 
 /// Show what Weir would do now, for every environment of a pipeline
 ///

@@ -16,7 +16,7 @@ use crate::{
 const EXAMPLE: &str = "\
 Examples:
   weir set-version --marker default:podinfo:prod --to 6.2.0 --dry-run clusters/
-  weir set-version --path spec.chart.spec.version --kind HelmRelease --resource-name podinfo --to 6.2.0 apps.yaml";
+  weir set-version --path spec.chart.spec.version --kind HelmRelease --to 6.2.0 podinfo.yaml";
 
 /// Write a version into YAML files, and touch no other byte
 ///

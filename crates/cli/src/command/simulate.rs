@@ -11,8 +11,8 @@ use crate::{
 };
 
 const EXAMPLE: &str = "\
-Example: a Friday evening, a freeze, an approval, and a window
-  weir simulate -f docs/examples/scenario-friday.yaml";
+Example:
+  weir simulate -f scenario.yaml";
 
 /// Play a scenario through: timed facts in, what Weir decides out
 ///

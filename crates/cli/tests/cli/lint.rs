@@ -38,6 +38,19 @@ fn a_file_that_is_named_has_to_hold_objects() {
 }
 
 #[test]
+fn states_and_scenarios_are_checked_too() {
+    let state = "apiVersion: weir.dev/v1alpha1\nkind: State\nenvironments: {dev: {run: 1}}\n";
+    let place = folder(&[("a.yaml", &example("scenario-friday.yaml")), ("b.yaml", state)]);
+    let ran = weir_in(place.path(), &["lint", "."], "");
+    assert!(ran.code == 1 && ran.stderr.contains("./b.yaml:3:22: unknown field `run`"), "{}", ran.shown());
+    assert!(
+        ran.stderr.ends_with("1 finding in 2 files, 3 objects valid, 0 of other kinds skipped\n"),
+        "{}",
+        ran.shown()
+    );
+}
+
+#[test]
 fn findings_are_data_for_programs() {
     let place = folder(&[("a.yaml", BROKEN)]);
     let ran = weir_in(place.path(), &["lint", "a.yaml", "-o", "json"], "");

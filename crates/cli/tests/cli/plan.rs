@@ -126,6 +126,7 @@ fn mistakes_in_a_state_are_told_with_their_place() {
             told("promotions:\n  - {environment: dev, release: 1.0.0}\n"),
             told("environments: [\n"),
             told("at: yesterday\n"),
+            told("environments:\n  dev: {runs: 1.0.0}\n  dev: {runs: 1.0.1}\n"),
         ]
         .join("\n")
     );
