@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs};
 
-use crate::program::{root, weir};
+use crate::program::{root, weir, weir_in};
 
 const PAGES: [&str; 3] = ["docs/reference/cli.md", "docs/reference/state.md", "docs/reference/scenario.md"];
 
@@ -40,6 +40,23 @@ fn the_examples_of_the_manual_print_what_it_shows() {
             assert!(page == real, "{name} is not what is printed; run this test with UPDATE_DOCS=1\n{real}");
         }
     }
+}
+
+/// The YAML that a page shows, by itself.
+fn yaml(page: &str) -> String {
+    let page = fs::read_to_string(root().join(page)).unwrap();
+    let (_, rest) = page.split_once("```yaml\n").unwrap();
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+#[test]
+fn the_state_and_the_scenario_that_the_manual_shows_work() {
+    let examples = root().join("docs/examples");
+    let plan = ["plan", "-f", "pipeline-pull-request.yaml", "--state", "-"];
+    let ran = weir_in(&examples, &plan, &yaml(PAGES[1]));
+    assert!(ran.code == 0 && ran.stdout.contains("6.2.0"), "{}", ran.shown());
+    let ran = weir_in(&examples, &["simulate", "-f", "-"], &yaml(PAGES[2]));
+    assert!(ran.code == 0 && ran.stdout.contains("every target of prod runs 6.3.0"), "{}", ran.shown());
 }
 
 #[test]

@@ -66,6 +66,14 @@ fn a_version_that_looks_like_a_number_stays_as_it_is_written() {
 }
 
 #[test]
+fn yaml_and_json_say_the_same() {
+    let state = "at: 2026-11-13T14:30:00Z\nenvironments: {dev: {runs: 6.10}, qa: {runs: '1e3'}}\n";
+    let json = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
+    let yaml = plan("pipeline-pull-request.yaml", state, &["-o", "yaml"]).stdout;
+    assert_eq!(serde_saphyr::from_str::<serde_json::Value>(&yaml).unwrap(), json);
+}
+
+#[test]
 fn the_order_of_first_success_decides_where_versions_do_not() {
     let state = "environments: {dev: {runs: blue, order: [red, blue]}, qa: {runs: red}}\n";
     let report = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
