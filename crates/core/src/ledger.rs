@@ -35,12 +35,14 @@ impl<'a> Ledger<'a> {
         let ours = |promotion: &&Promotion| {
             promotion.key.environment == *environment && promotion.key.pipeline == pipeline.key
         };
-        let mut promotions: Vec<_> = snapshot.promotions.iter().filter(ours).collect();
-        promotions.sort_by_key(|promotion| promotion.key.ordinal);
-        let base =
-            promotions.iter().filter_map(|promotion| promotion.leg.facts.base.as_ref()).max_by_key(|base| base.seen);
         let line = |promotion| Line { promotion: Cow::Borrowed(promotion), new: false };
-        let lines = promotions.into_iter().map(line).collect();
+        let mut lines: Vec<_> = snapshot.promotions.iter().filter(ours).map(line).collect();
+        lines.sort_by_key(|line| line.promotion.key.ordinal);
+        let known = lines.iter().filter_map(|line| match line.promotion {
+            Cow::Borrowed(promotion) => promotion.leg.facts.base.as_ref(),
+            Cow::Owned(_) => None,
+        });
+        let base = known.max_by_key(|base| base.seen);
         Self { lines, base }
     }
 
