@@ -64,6 +64,10 @@ impl<'p> Pair<'p, '_> {
     /// The newest release that may leave the first environment and is neither in the second nor on its way there.
     /// Refused and quarantined ones are passed over.
     pub(crate) fn candidate(&self, ledger: &Ledger<'_>) -> Candidate<'p> {
+        let everywhere = self.from.agreed().is_some_and(|agreed| self.into.runs(agreed));
+        if everywhere && self.from.reported.is_none() {
+            return Candidate::Nothing;
+        }
         let live = ledger.live().map(|line| &line.promotion.release);
         let arriving = self.arriving(ledger).map(|promotion| &promotion.release);
         let mut forward: Vec<Offer<'p>> = Vec::new();

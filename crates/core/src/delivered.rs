@@ -32,17 +32,19 @@ pub(crate) fn follow(
     let counts = |line: &Line<'_>| matches!(line.promotion.phase, Phase::Delivered | Phase::Succeeded | Phase::Failed);
     let Some(newest) = ledger.lines.iter().rposition(counts) else { return };
     let now = pair.moment.now;
-    let release = ledger.lines[newest].promotion.release.clone();
-    for line in &mut ledger.lines[..newest] {
-        if line.promotion.phase == Phase::Delivered {
-            line.end(Phase::Superseded, now, format!("{release} was delivered after it"));
-        }
+    let (lower, line) = ledger.lines.split_at_mut(newest);
+    let Some(line) = line.first_mut() else { return };
+    for line_before in lower.iter_mut().filter(|line| line.promotion.phase == Phase::Delivered) {
+        line_before.end(Phase::Superseded, now, format!("{} was delivered after it", line.promotion.release));
     }
-    let line = &mut ledger.lines[newest];
     if let Some((phase, note)) = ended(line, pair) {
         line.end(phase, now, note);
         return;
     }
+    if line.promotion.phase == Phase::Succeeded && line.promotion.requested_by.is_none() {
+        return;
+    }
+    let release = line.promotion.release.clone();
     if line.promotion.requested_by.is_some() {
         went_back_to(pair, &release, refusals);
     }

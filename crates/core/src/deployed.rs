@@ -30,13 +30,15 @@ pub(crate) struct Place<'a> {
     pub(crate) record: Cow<'a, EnvironmentRecord>,
     /// Whether every target has a release.
     settled: bool,
-    /// The release that every target has.
-    agreed: Option<Release>,
+    /// Whether they all have the same.
+    unanimous: bool,
 }
 
 pub(crate) struct Target<'a> {
     pub(crate) key: &'a TargetKey,
     pub(crate) standing: Standing<'a>,
+    /// What was known of it before this look.
+    known: Option<&'a TargetRecord>,
 }
 
 /// How one target stands.
@@ -76,8 +78,8 @@ impl<'a> Place<'a> {
             .targets
             .iter()
             .map(|key| {
-                let remembered = known.and_then(|record| record.targets.get(key));
-                Target { key, standing: stand(&definition.name, key, application, snapshot, remembered, now) }
+                let known = known.and_then(|record| record.targets.get(key));
+                Target { key, standing: stand(&definition.name, key, application, snapshot, known, now), known }
             })
             .collect();
         let reported = reports(snapshot, &definition.name, None)
@@ -85,7 +87,7 @@ impl<'a> Place<'a> {
             .filter(|standing| !matches!(standing, Standing::Empty));
         let record = known.map_or_else(|| Cow::Owned(EnvironmentRecord::default()), Cow::Borrowed);
         let settled = !targets.is_empty() && targets.iter().all(|target| target.standing.runs().is_some());
-        let mut place = Self { definition, targets, reported, record, settled, agreed: None };
+        let mut place = Self { definition, targets, reported, record, settled, unanimous: false };
         place.remember(now);
         place
     }
@@ -96,13 +98,18 @@ impl<'a> Place<'a> {
 
     /// Whether every target runs a release.
     pub(crate) fn runs(&self, release: &Release) -> bool {
-        match &self.agreed {
+        match self.agreed() {
             Some(agreed) => agreed.covers(release),
             None => {
                 self.settled
                     && self.targets.iter().all(|target| target.standing.runs().is_some_and(|r| r.covers(release)))
             }
         }
+    }
+
+    /// The release that every target has.
+    pub(crate) fn agreed(&self) -> Option<&Release> {
+        self.targets.first().filter(|_| self.unanimous).and_then(|target| target.standing.runs())
     }
 
     /// What a target runs, or ran when it was last seen to be healthy.
@@ -121,10 +128,9 @@ impl<'a> Place<'a> {
         let mut changed: Vec<(&TargetKey, TargetRecord)> = Vec::new();
         let mut found = 0;
         for target in &self.targets {
-            let old = self.record.targets.get(target.key);
-            found += usize::from(old.is_some());
-            if !old.is_some_and(|old| target.standing.is_remembered(old)) {
-                changed.push((target.key, target.standing.remembered(old)));
+            found += usize::from(target.known.is_some());
+            if !target.known.is_some_and(|known| target.standing.is_remembered(known)) {
+                changed.push((target.key, target.standing.remembered(target.known)));
             }
         }
         let gone = self.record.targets.len() > found;
@@ -162,11 +168,11 @@ impl<'a> Place<'a> {
         if !self.targets[1..].iter().all(|target| target.standing.runs() == Some(first)) {
             return;
         }
-        let release = first.clone();
-        self.agreed = Some(release.clone());
-        if self.record.runs.as_ref() == Some(&release) {
+        self.unanimous = true;
+        if self.record.runs.as_ref() == Some(first) {
             return;
         }
+        let release = first.clone();
         let record = self.record.to_mut();
         let before = record.runs.replace(release.clone());
         if let Some(before) = before

@@ -169,8 +169,8 @@ fn gates(
     let into = Place::look(into, &pipeline.application, snapshot, now);
     let ledger = Ledger::of(snapshot, pipeline, into.name());
     let when = into.definition.promotion.as_ref().map_or(When::Any, |policy| policy.when);
-    let declared = ledger.declared();
-    let pair = Pair { pipeline, snapshot, from: &from, into: &into, when, moment: &moment, declared: &declared };
+    let pair =
+        Pair { pipeline, snapshot, from: &from, into: &into, when, moment: &moment, declared: ledger.declared() };
     let entry = turn::ask(&pair, promotion);
     let open = entry.answers(&moment).filter_map(|answer| {
         let Verdict::Open { until } = answer.verdict else { return None };

@@ -223,44 +223,70 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// The names of all reasons, most binding first.
+    pub const NAMES: [&str; 26] = [
+        "Suspended",
+        "Frozen",
+        "NoStrategy",
+        "Refused",
+        "Backwards",
+        "OrderUnknown",
+        "Behind",
+        "NoRevision",
+        "TargetUnreachable",
+        "NotHealthyYet",
+        "NotEnoughTargets",
+        "Soaking",
+        "OutsideWindow",
+        "AwaitingApproval",
+        "NothingToEdit",
+        "AmbiguousMarker",
+        "RepositoryUnavailable",
+        "ForgeUnavailable",
+        "RateLimited",
+        "BranchChangedByHand",
+        "Conflict",
+        "ChecksFailing",
+        "ChecksPending",
+        "AwaitingReview",
+        "DeployFailed",
+        "Deploying",
+    ];
+
     /// Its name, as CLI, API, status and pull request show it.
     pub fn name(&self) -> &'static str {
-        self.place().1
+        Self::NAMES[self.rank()]
     }
 
     /// Where it stands among the others: the lower, the more binding.
-    pub(crate) fn rank(&self) -> u8 {
-        self.place().0
-    }
-
-    fn place(&self) -> (u8, &'static str) {
+    pub(crate) fn rank(&self) -> usize {
         match self {
-            Self::Suspended => (0, "Suspended"),
-            Self::Frozen { .. } => (1, "Frozen"),
-            Self::NoStrategy { .. } => (2, "NoStrategy"),
-            Self::Refused { .. } => (3, "Refused"),
-            Self::Backwards { .. } => (4, "Backwards"),
-            Self::OrderUnknown { .. } => (5, "OrderUnknown"),
-            Self::Behind { .. } => (6, "Behind"),
-            Self::NoRevision { .. } => (7, "NoRevision"),
-            Self::TargetUnreachable { .. } => (8, "TargetUnreachable"),
-            Self::NotHealthyYet { .. } => (9, "NotHealthyYet"),
-            Self::NotEnoughTargets { .. } => (10, "NotEnoughTargets"),
-            Self::Soaking { .. } => (11, "Soaking"),
-            Self::OutsideWindow { .. } => (12, "OutsideWindow"),
-            Self::AwaitingApproval { .. } => (13, "AwaitingApproval"),
-            Self::NothingToEdit { .. } => (14, "NothingToEdit"),
-            Self::AmbiguousMarker { .. } => (15, "AmbiguousMarker"),
-            Self::RepositoryUnavailable { .. } => (16, "RepositoryUnavailable"),
-            Self::ForgeUnavailable { .. } => (17, "ForgeUnavailable"),
-            Self::RateLimited { .. } => (18, "RateLimited"),
-            Self::BranchChangedByHand { .. } => (19, "BranchChangedByHand"),
-            Self::Conflict { .. } => (20, "Conflict"),
-            Self::ChecksFailing { .. } => (21, "ChecksFailing"),
-            Self::ChecksPending { .. } => (22, "ChecksPending"),
-            Self::AwaitingReview { .. } => (23, "AwaitingReview"),
-            Self::DeployFailed { .. } => (24, "DeployFailed"),
-            Self::Deploying { .. } => (25, "Deploying"),
+            Self::Suspended => 0,
+            Self::Frozen { .. } => 1,
+            Self::NoStrategy { .. } => 2,
+            Self::Refused { .. } => 3,
+            Self::Backwards { .. } => 4,
+            Self::OrderUnknown { .. } => 5,
+            Self::Behind { .. } => 6,
+            Self::NoRevision { .. } => 7,
+            Self::TargetUnreachable { .. } => 8,
+            Self::NotHealthyYet { .. } => 9,
+            Self::NotEnoughTargets { .. } => 10,
+            Self::Soaking { .. } => 11,
+            Self::OutsideWindow { .. } => 12,
+            Self::AwaitingApproval { .. } => 13,
+            Self::NothingToEdit { .. } => 14,
+            Self::AmbiguousMarker { .. } => 15,
+            Self::RepositoryUnavailable { .. } => 16,
+            Self::ForgeUnavailable { .. } => 17,
+            Self::RateLimited { .. } => 18,
+            Self::BranchChangedByHand { .. } => 19,
+            Self::Conflict { .. } => 20,
+            Self::ChecksFailing { .. } => 21,
+            Self::ChecksPending { .. } => 22,
+            Self::AwaitingReview { .. } => 23,
+            Self::DeployFailed { .. } => 24,
+            Self::Deploying { .. } => 25,
         }
     }
 

@@ -16,12 +16,15 @@ use crate::{
 /// How many phases a record remembers. A promotion that flutters must not grow without end.
 const HISTORY: usize = 32;
 
-/// The promotions into one environment, lowest ordinal first. They are copied only when something changes.
+/// The promotions into one environment, lowest ordinal first.
 pub(crate) struct Ledger<'a> {
     pub(crate) lines: Vec<Line<'a>>,
+    /// The base branch, as last seen by any of them.
+    pub(crate) base: Option<&'a Base>,
 }
 
 pub(crate) struct Line<'a> {
+    /// Copied only when something changes.
     pub(crate) promotion: Cow<'a, Promotion>,
     /// It does not exist yet.
     pub(crate) new: bool,
@@ -32,14 +35,15 @@ impl<'a> Ledger<'a> {
         let ours = |promotion: &&Promotion| {
             promotion.key.environment == *environment && promotion.key.pipeline == pipeline.key
         };
-        let mut lines: Vec<_> = snapshot
-            .promotions
-            .iter()
-            .filter(ours)
-            .map(|promotion| Line { promotion: Cow::Borrowed(promotion), new: false })
-            .collect();
+        let line = |promotion| Line { promotion: Cow::Borrowed(promotion), new: false };
+        let mut lines: Vec<_> = snapshot.promotions.iter().filter(ours).map(line).collect();
         lines.sort_by_key(|line| line.promotion.key.ordinal);
-        Self { lines }
+        let known = lines.iter().filter_map(|line| match line.promotion {
+            Cow::Borrowed(promotion) => promotion.leg.facts.base.as_ref(),
+            Cow::Owned(_) => None,
+        });
+        let base = known.max_by_key(|base| base.seen);
+        Self { lines, base }
     }
 
     pub(crate) fn promotions(&self) -> impl Iterator<Item = &Promotion> + Clone {
@@ -57,16 +61,11 @@ impl<'a> Ledger<'a> {
         self.promotions().filter(|promotion| counts(promotion.phase)).last()
     }
 
-    /// The base branch, as last seen by any of them.
-    pub(crate) fn base(&self) -> Option<&Base> {
-        self.promotions().filter_map(|promotion| promotion.leg.facts.base.as_ref()).max_by_key(|base| base.seen)
-    }
-
     /// The releases that the base branch declares, as far as is known.
-    pub(crate) fn declared(&self) -> Vec<Release> {
-        match self.base().map(|base| &base.declares) {
-            Some(Declared::Releases(releases)) => releases.clone(),
-            _ => Vec::new(),
+    pub(crate) fn declared(&self) -> &'a [Release] {
+        match self.base.map(|base| &base.declares) {
+            Some(Declared::Releases(releases)) => releases,
+            _ => &[],
         }
     }
 

@@ -112,10 +112,10 @@ pub struct TargetKey {
 /// A `GitopsCluster`, by namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClusterKey {
-    /// The namespace of the `GitopsCluster`.
-    pub namespace: Namespace,
-    /// Its name.
+    /// The name of the `GitopsCluster`. First, because it tells more clusters apart than the namespace does.
     pub name: Name,
+    /// Its namespace.
+    pub namespace: Namespace,
 }
 
 impl fmt::Display for ClusterKey {

@@ -103,8 +103,8 @@ fn first(place: &mut Place<'_>) -> EnvironmentPlan {
 fn retire_strangers(pipeline: &Pipeline, snapshot: &Snapshot, moment: &Moment, writes: &mut Vec<Write>) {
     let entered = pipeline.environments().get(1..).unwrap_or_default();
     let stranger = |promotion: &&Promotion| {
-        promotion.key.pipeline == pipeline.key
-            && !entered.iter().any(|environment| environment.name == promotion.key.environment)
+        !entered.iter().any(|environment| environment.name == promotion.key.environment)
+            && promotion.key.pipeline == pipeline.key
     };
     if !snapshot.promotions.iter().any(|promotion| stranger(&promotion)) {
         return;
@@ -146,6 +146,7 @@ fn cross<'a>(
     let policy = into.definition.promotion.as_ref();
     let when = policy.map_or(When::Any, |policy| policy.when);
     let passable = !pipeline.deleted && !from.targets.is_empty() && !into.targets.is_empty();
+    let declared = ledger.declared();
     let mut candidate = None;
     let mut holds = Vec::new();
     if !passable || (policy.is_none() && ledger.live().is_some()) {
@@ -155,16 +156,15 @@ fn cross<'a>(
         for _ in 0..ROUNDS {
             // What a promotion that ends in this round would have waited for is no longer waited for.
             let round = Moment::new(moment.now);
-            let declared = ledger.declared();
             let mut refusals = Vec::new();
-            let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared: &declared };
+            let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared };
             if let Some(policy) = policy {
                 settle(&mut ledger, &pair, policy, &mut refusals);
             }
             follow(&mut ledger, &pair, policy.map(|policy| policy.deploy_timeout), &mut refusals);
             refused(&ledger, &mut refusals);
             refuse(into, refusals, &ledger, moment);
-            let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared: &declared };
+            let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared };
             if let Advance::Settled { candidate: next, holds: reasons } = advance(&mut ledger, &pair, policy) {
                 moment.changes(round.next());
                 (candidate, holds) = (next, reasons);

@@ -1,6 +1,6 @@
 //! Whose turn it is: at most one promotion into an environment is on its way, and what becomes of it.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     candidate::{Candidate, Offer, Pair},
@@ -217,6 +217,7 @@ fn begin(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>, 
     };
     // A target that came after everything had succeeded.
     if let Some(delivered) = pair.arriving(ledger).filter(|delivered| delivered.phase == Phase::Succeeded)
+        && !pair.into.runs(&delivered.release)
         && pair.offers().iter().any(|offer| *offer.release == delivered.release)
     {
         holds.extend(deploying(pair.into, &delivered.release, None, false));
@@ -302,12 +303,12 @@ fn create(
     let mut promotion = Promotion::new(key, pair.from.name().clone(), release, None);
     promotion.skips = skips;
     promotion.approvals = approvals;
-    promotion.leg.facts.base = ledger.base().cloned();
+    promotion.leg.facts.base = ledger.base.cloned();
     // A proposal that is still open is updated, never opened twice.
     if let Some(open) = ledger.lines.last().filter(|line| line.has_open_proposal()) {
         promotion.leg.facts.proposal.clone_from(&open.promotion.leg.facts.proposal);
     }
-    ledger.lines.push(Line { promotion: std::borrow::Cow::Owned(promotion), new: true });
+    ledger.lines.push(Line { promotion: Cow::Owned(promotion), new: true });
 }
 
 fn entry<'p>(

@@ -51,3 +51,10 @@ fn an_environment_that_does_not_exist_is_not_explained() {
     let story = Story::of("dev, prod");
     assert!(explain(&story.world.pipeline, &story.world.snapshot, &environment("qa"), story.world.now).is_none());
 }
+
+#[test]
+fn every_hold_is_documented_in_its_order() {
+    let manual = include_str!("../../../../docs/reference/holds.md");
+    let documented: Vec<_> = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    assert_eq!(documented, weir_core::Reason::NAMES);
+}
