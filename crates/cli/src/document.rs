@@ -110,15 +110,18 @@ impl Source<'_> {
 /// The documents of a file, each by itself and still on its own lines.
 fn documents(text: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
-    let mut passed = String::new();
+    let mut lines_before = String::new();
     for line in text.split_inclusive('\n') {
-        passed.push('\n');
         let rest = line.strip_prefix("---");
-        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace())) {
-            documents.push(passed.clone());
+        let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace()));
+        if let Some(rest) = rest {
+            documents.push(format!("{lines_before}   {rest}"));
         } else if let Some(document) = documents.last_mut() {
-            document.push_str(line);
+            // A directive belongs to the document after it, and none of them changes what is read here.
+            let directive = line.starts_with('%') && document.trim().is_empty();
+            document.push_str(if directive { "\n" } else { line });
         }
+        lines_before.push('\n');
     }
     documents
 }
@@ -179,6 +182,15 @@ mod tests {
         let (key, value) = read(text).unwrap().map.0.remove(0);
         assert_eq!((key.referenced.line(), key.referenced.column()), (6, 3));
         assert_eq!((value.value.as_str(), value.referenced.line(), value.referenced.column()), ("6.10", 6, 6));
+    }
+
+    #[test]
+    fn documents_are_told_apart_however_they_are_marked() {
+        let text =
+            "%YAML 1.2\n--- # first\nkind: A\n...\n--- {apiVersion: weir.dev/v1alpha1, kind: Thing, map: {a: b}}\n";
+        let (key, _) = read(text).unwrap().map.0.remove(0);
+        assert_eq!((key.referenced.line(), key.referenced.column()), (5, 56));
+        assert!(read(&text.replace('\n', "\r\n")).is_ok());
     }
 
     #[test]
