@@ -37,3 +37,9 @@ impl From<Time> for Timestamp {
 pub(crate) fn or(written: Option<Time>, default: Timestamp) -> Timestamp {
     written.map_or(default, |time| time.0)
 }
+
+/// The time, to the second: people read it.
+pub(crate) fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
+}

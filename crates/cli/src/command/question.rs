@@ -6,7 +6,13 @@ use anyhow::Result;
 use jiff::Timestamp;
 use weir_core::{Pipeline, Snapshot};
 
-use crate::{definitions::Definitions, document::Source, files, state::State, time::Time};
+use crate::{
+    definitions::Definitions,
+    document::Source,
+    files,
+    state::State,
+    time::{self, Time},
+};
 
 /// The options that say what it is about.
 #[derive(clap::Args)]
@@ -37,7 +43,7 @@ impl Question {
         let text = files::text(&self.state)?;
         let source = Source { file: &self.state, text: &text };
         let state: State = source.read("State")?;
-        let at = self.at.or(state.at).map_or_else(Timestamp::now, Into::into);
+        let at = self.at.or(state.at).map_or_else(time::now, Into::into);
         let mut world = state.world(&source, &pipeline, at)?;
         world.snapshot.freezes.extend(definitions.freezes);
         world.look(&pipeline, at)?;
