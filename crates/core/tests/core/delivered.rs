@@ -174,3 +174,23 @@ fn a_strategy_that_is_taken_away_closes_the_proposal() {
     story.settles();
     assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Withdrawn, vec!["NoStrategy"]));
 }
+
+#[test]
+fn a_rollback_that_a_person_asked_for_is_followed_until_it_runs() {
+    let mut story = Story::of("dev, prod");
+    story.runs("dev", "1.0.0").settles().goes_through("prod").runs("dev", "1.1.0").settles().goes_through("prod");
+    story.asks("ada", "prod", "1.0.0").merges("prod");
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Delivered, vec!["Deploying"]));
+    story.deploys("prod");
+    assert_eq!((story.promoted("prod").unwrap().as_str(), story.phase("prod")), ("1.0.0", Phase::Succeeded));
+    assert_eq!(story.held("prod"), ["Refused"], "1.1.0 does not come back by itself");
+}
+
+#[test]
+fn what_a_person_goes_back_from_does_not_come_again_while_targets_still_run_it() {
+    let mut story = Story::of("dev, prod(eu us)");
+    story.runs("dev", "1.0.0").settles().goes_through("prod").runs("dev", "1.1.0").settles().goes_through("prod");
+    story.asks("ada", "prod", "1.0.0").merges("prod").runs_on("prod", "eu", "1.0.0").settles();
+    assert_eq!((story.promoted("prod").unwrap().as_str(), story.phase("prod")), ("1.0.0", Phase::Delivered));
+    assert_eq!(story.held("prod"), ["Refused", "Deploying"]);
+}

@@ -59,6 +59,16 @@ fn of_several_targets_the_soak_runs_from_when_enough_of_them_had_it() {
 }
 
 #[test]
+fn a_soak_begins_again_when_only_a_target_is_left_that_had_the_release_later() {
+    let mut story = Story::of("qa(eu us), prod").soak("prod", minutes(60));
+    story.runs("qa", "1.0.0").runs("prod", "1.0.0").settles().runs_on("qa", "eu", "1.1.0").settles();
+    story.waits(minutes(60)).runs_on("qa", "us", "1.1.0").settles();
+    assert_eq!(story.held("prod"), ["AwaitingReview"]);
+    story.loses("qa", Some("eu")).settles();
+    assert_eq!(story.held("prod"), ["Soaking", "AwaitingReview"]);
+}
+
+#[test]
 fn a_window_holds_until_it_opens() {
     let mut story = Story::of("dev, prod").office_hours("prod");
     story.world.now = "2026-11-13T18:00:00+01:00".parse().unwrap();
