@@ -18,7 +18,7 @@ Example:
 
 /// Show what Weir would do now, for every environment of a pipeline
 ///
-/// Nothing is written anywhere. The answer is the very one that the controller gives for the same facts.
+/// Nothing is written anywhere. All of Weir decides by the same rules.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Plan {

@@ -4,15 +4,20 @@ use std::{fmt::Write as _, fs};
 
 use crate::program::{root, weir, weir_in};
 
-const PAGES: [&str; 3] = ["docs/reference/cli.md", "docs/reference/state.md", "docs/reference/scenario.md"];
+const PAGES: [&str; 4] =
+    ["docs/reference/cli.md", "docs/reference/state.md", "docs/reference/scenario.md", "README.md"];
+
+/// How a command begins: with the program, or with what builds and runs it.
+const PROMPTS: [&str; 2] = ["$ weir ", "$ cargo run --quiet -- "];
 
 /// A page with the output of every command in its `console` blocks as it really is.
 fn replayed(page: &str) -> String {
     let mut result = String::new();
     let mut in_console = false;
     for line in page.lines() {
-        if in_console && line.starts_with("$ weir ") {
-            let words: Vec<_> = line.split_whitespace().skip(2).collect();
+        let command = PROMPTS.iter().find_map(|prompt| line.strip_prefix(prompt));
+        if let Some(command) = command.filter(|_| in_console) {
+            let words: Vec<_> = command.split_whitespace().collect();
             let ran = weir(&words);
             assert!(ran.code == 0 || line.contains("staging"), "{line}\n{}", ran.shown());
             let _ = write!(result, "{line}\n{}{}", ran.stdout, ran.stderr);

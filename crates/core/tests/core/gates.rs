@@ -1,7 +1,7 @@
 //! Rule 10: gates, freezes and suspension, evaluated again before every write.
 
 use jiff::Timestamp;
-use weir_core::{Gate, Intent, Period, Phase, Selector, Window, apply};
+use weir_core::{Fact, Freeze, Gate, Intent, Period, Phase, Selector, Window, apply};
 
 use crate::story::{Story, environment, minutes};
 
@@ -221,4 +221,32 @@ fn a_settled_pipeline_has_nothing_to_wait_for() {
     let mut story = Story::of("dev, prod").soak("prod", minutes(60)).office_hours("prod");
     story.runs("dev", "1.1.0").runs("prod", "1.1.0").settles();
     assert_eq!(story.next_check(), None);
+}
+
+#[test]
+fn the_end_of_a_quarantine_is_waited_for_even_if_a_newer_release_is_quarantined_too() {
+    let mut story = Story::of("dev(a b), prod");
+    let quarantine = |name: &str, version: &str, until: Option<Timestamp>| {
+        let selector = Selector { release: Some(version.parse().unwrap()), ..Selector::default() };
+        let from = "2026-11-13T11:00:00Z".parse().unwrap();
+        let name = name.parse().unwrap();
+        Fact::Frozen(Freeze { name, selector, reason: "broken".into(), by: "grace".into(), from, until })
+    };
+    let until = story.after(minutes(30));
+    story.happens(quarantine("newer", "1.2.0", None)).happens(quarantine("older", "1.1.0", Some(until)));
+    story.runs_on("dev", "a", "1.2.0").runs_on("dev", "b", "1.1.0").settles();
+    assert_eq!((story.held("prod"), story.next_check()), (vec!["Frozen"], Some(until)));
+    story.waits(minutes(30));
+    assert_eq!(story.promoted("prod").unwrap(), "1.1.0");
+}
+
+#[test]
+fn what_a_superseded_promotion_waited_for_is_no_longer_waited_for() {
+    let mut story = Story::of("dev, prod");
+    story.runs("dev", "1.1.0").settles();
+    let selector = Selector { release: Some("1.1.0".parse().unwrap()), ..Selector::default() };
+    let (name, from) = ("later".parse().unwrap(), story.after(minutes(30)));
+    let freeze = Freeze { name, selector, reason: "broken".into(), by: "grace".into(), from, until: None };
+    story.happens(Fact::Frozen(freeze)).runs("dev", "1.2.0");
+    assert_eq!(story.world.decide().next_check, None);
 }

@@ -246,3 +246,29 @@ fn nobody_may_ask_for_what_was_never_seen_healthy() {
     assert_eq!(story.held("prod"), ["NotHealthyYet"]);
     assert_eq!(story.phase("prod"), Phase::Pending);
 }
+
+#[test]
+fn targets_of_which_some_moved_on_and_some_went_back_hold_it() {
+    let mut story = Story::of("qa(eu us), prod").when("prod", When::All);
+    story.runs("qa", "1.0.0").settles().goes_through("prod").runs("qa", "1.1.0").settles();
+    story.runs_on("qa", "eu", "1.2.0").runs_on("qa", "us", "1.0.0").settles();
+    assert_eq!((story.promoted("prod").unwrap().as_str(), story.phase("prod")), ("1.1.0", Phase::Proposed));
+    assert_eq!(story.held("prod"), ["NotEnoughTargets", "AwaitingReview"]);
+}
+
+#[test]
+fn a_proposal_that_was_to_be_closed_is_taken_over_by_the_next_promotion() {
+    let mut story = Story::of("dev, prod");
+    story.runs("dev", "1.0.0").settles().goes_through("prod").runs("dev", "1.1.0").settles();
+    let id = story.promotion("prod").leg.facts.proposal.as_ref().unwrap().id.clone();
+    story.runs("dev", "1.0.0");
+    story.world.decide();
+    assert!(matches!(story.intent("prod"), Some(Intent::Close(_))));
+    story.runs("dev", "1.2.0");
+    story.world.decide();
+    let withdrawn = &story.world.snapshot.promotions[1];
+    assert_eq!((withdrawn.phase, withdrawn.leg.intent.as_ref()), (Phase::Withdrawn, None));
+    story.settles();
+    assert_eq!(story.promotion("prod").leg.facts.proposal.as_ref().unwrap().id, id);
+    assert_eq!(story.phase("prod"), Phase::Proposed);
+}
