@@ -14,12 +14,13 @@ use crate::{
     ledger::Ledger,
     moment::Moment,
     name::{EnvironmentName, PipelineKey},
-    pipeline::{Environment, Pipeline, When},
+    pipeline::{Environment, Pipeline},
     plan::{EnvironmentPlan, plan},
+    policy::When,
     promotion::{Intent, Phase, Promotion},
     release::Release,
     snapshot::Snapshot,
-    turn,
+    step,
 };
 
 /// The answer for one environment.
@@ -171,7 +172,7 @@ fn gates(
     let when = into.definition.promotion.as_ref().map_or(When::Any, |policy| policy.when);
     let pair =
         Pair { pipeline, snapshot, from: &from, into: &into, when, moment: &moment, declared: ledger.declared() };
-    let entry = turn::ask(&pair, promotion);
+    let entry = step::ask(&pair, promotion);
     let open = entry.answers(&moment).filter_map(|answer| {
         let Verdict::Open { until } = answer.verdict else { return None };
         let (name, what) = match answer.gate {

@@ -7,7 +7,7 @@
 //!
 //! The rules are the modules, in the order in which they are asked: `deployed` (what runs), `candidate` (what may go
 //! further, with `order` for which is newer), `turn` (one at a time, with `support` for whether the environment before
-//! still stands behind it), `gates` (may it enter now), `delivered` (did it arrive). `plan` puts them together. A new
+//! still stands behind it and `step` for what is done next), `gates` (may it enter now), `delivered` (did it arrive). `plan` puts them together. A new
 //! rule goes where its question is asked.
 
 mod apply;
@@ -26,10 +26,12 @@ mod observation;
 mod order;
 mod pipeline;
 mod plan;
+mod policy;
 mod promotion;
 mod rehearsal;
 mod release;
 mod snapshot;
+mod step;
 mod support;
 mod turn;
 mod window;
@@ -44,11 +46,9 @@ pub use name::{BranchName, CommitId, EnvironmentName, Name, NameError, Namespace
 pub use observation::{
     Observation, ObservationKey, Outcome, Report, Sighting, Success, Unreachable, Version, Workload, WorkloadState,
 };
-pub use pipeline::{
-    Application, ClusterKey, Concurrency, Environment, ForgeKind, Merge, Pipeline, PipelineError, Policy, PullRequest,
-    RepoUrl, Repository, Strategy, TargetKey, When,
-};
+pub use pipeline::{Application, ClusterKey, Environment, Pipeline, PipelineError, TargetKey};
 pub use plan::{EnvironmentPlan, Plan, Write, plan};
+pub use policy::{Concurrency, ForgeKind, Merge, Policy, PullRequest, RepoUrl, Repository, Strategy, When};
 pub use promotion::{
     Approval, Base, Checks, Declared, Intent, Leg, LegFacts, Phase, Problem, ProblemWith, Promotion, PromotionKey,
     Proposal, ProposalState, Review, Turn,

@@ -16,6 +16,25 @@ pub struct NameError {
     pub rule: &'static str,
 }
 
+/// Reads and writes a type in records as the text that it is parsed from and shown as.
+macro_rules! as_text {
+    ($name:ident) => {
+        impl TryFrom<String> for $name {
+            type Error = $crate::name::NameError;
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.to_string()
+            }
+        }
+    };
+}
+pub(crate) use as_text;
+
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $rule:literal, $check:expr) => {
         $(#[$doc])*
@@ -60,18 +79,7 @@ macro_rules! name {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = NameError;
-            fn try_from(text: String) -> Result<Self, NameError> {
-                Self::new(text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(name: $name) -> Self {
-                name.0.as_ref().to_owned()
-            }
-        }
+        as_text!($name);
     };
 }
 

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::name::{Name, NameError};
+use crate::name::{Name, NameError, as_text};
 
 /// A version that is promoted: a chart version, an image tag or digest, an OCI tag, a Git tag or a pinned commit.
 ///
@@ -64,18 +64,7 @@ impl FromStr for Revision {
     }
 }
 
-impl TryFrom<String> for Revision {
-    type Error = NameError;
-    fn try_from(text: String) -> Result<Self, NameError> {
-        Self::new(text)
-    }
-}
-
-impl From<Revision> for String {
-    fn from(revision: Revision) -> Self {
-        revision.0.as_ref().to_owned()
-    }
-}
+as_text!(Revision);
 
 /// What is known about a `+` suffix that Flux may have added to a chart version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,18 +162,7 @@ impl FromStr for WorkloadKey {
     }
 }
 
-impl TryFrom<String> for WorkloadKey {
-    type Error = NameError;
-    fn try_from(text: String) -> Result<Self, NameError> {
-        text.parse()
-    }
-}
-
-impl From<WorkloadKey> for String {
-    fn from(key: WorkloadKey) -> Self {
-        key.to_string()
-    }
-}
+as_text!(WorkloadKey);
 
 /// The revisions that go together, one for each workload of a pipeline. Never empty.
 #[derive(Clone, Serialize, Deserialize)]

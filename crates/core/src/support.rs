@@ -7,7 +7,7 @@ use crate::{
     deployed::{Standing, Target},
     hold::Reason,
     order::Order,
-    pipeline::When,
+    policy::When,
     release::Release,
 };
 
