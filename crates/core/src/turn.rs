@@ -77,6 +77,10 @@ fn settle_live(line: &mut Line<'_>, pair: &Pair<'_, '_>, policy: &Policy, refusa
     if requested {
         return;
     }
+    if let Some(refusal) = pair.into.record.refusal(&release) {
+        line.end(Phase::Withdrawn, now, refusal.why.clone());
+        return;
+    }
     if let Some(there) = pair.newer_there(&release) {
         line.end(Phase::Withdrawn, now, format!("{} has {there}, which is newer", pair.into.name()));
         return;

@@ -272,3 +272,12 @@ fn a_proposal_that_was_to_be_closed_is_taken_over_by_the_next_promotion() {
     assert_eq!(story.promotion("prod").leg.facts.proposal.as_ref().unwrap().id, id);
     assert_eq!(story.phase("prod"), Phase::Proposed);
 }
+
+#[test]
+fn what_is_on_its_way_is_withdrawn_when_it_is_refused_meanwhile() {
+    let mut story = Story::of("dev, prod").approval("prod", 1);
+    story.runs("dev", "1.0.0").runs("prod", "1.0.0").settles().runs("dev", "1.1.0").settles();
+    assert_eq!(story.phase("prod"), Phase::Pending);
+    story.runs("prod", "1.1.0").settles().runs("prod", "1.0.0").settles();
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Withdrawn, vec!["Refused"]));
+}
