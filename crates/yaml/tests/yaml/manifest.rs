@@ -85,7 +85,9 @@ impl Entry {
             }
             Node::Map(entries) => {
                 let mut inner = Vec::new();
-                entries.iter().for_each(|entry| entry.write(&format!("{}:", entry.key), indent + 2, &mut inner));
+                for entry in entries {
+                    entry.write(&format!("{}:", entry.key), indent + 2, &mut inner);
+                }
                 match inner.first() {
                     Some(first) if key == "-" && !first.is_empty() && !first.trim().starts_with('#') => {
                         lines.push(format!("{margin}- {}", &first[indent + 2..]));
@@ -100,7 +102,9 @@ impl Entry {
             Node::List { indented, entries } => {
                 lines.push(format!("{margin}{key}{behind}"));
                 let indent = if *indented || key == "-" { indent + 2 } else { indent };
-                entries.iter().for_each(|entry| entry.write("-", indent, lines));
+                for entry in entries {
+                    entry.write("-", indent, lines);
+                }
             }
         }
     }
@@ -138,7 +142,9 @@ fn lines() -> impl Strategy<Value = (Vec<String>, &'static str)> {
             if started || number > 0 {
                 lines.push("---".to_owned());
             }
-            entries.iter().for_each(|entry| entry.write(&format!("{}:", entry.key), 0, &mut lines));
+            for entry in entries {
+                entry.write(&format!("{}:", entry.key), 0, &mut lines);
+            }
         }
         (lines, end)
     })
@@ -167,7 +173,8 @@ pub(crate) fn mutated() -> impl Strategy<Value = String> {
                 (2, _) => lines.insert(other, lines[here].clone()),
                 (3, _) => lines[here].insert_str(0, &" ".repeat(1 + other % 3)),
                 (4, _) => {
-                    lines[here] = lines[here].strip_prefix(&" ".repeat(1 + other % 3)).unwrap_or_default().to_owned()
+                    let indent = lines[here].len() - lines[here].trim_start_matches(' ').len();
+                    lines[here].drain(..indent.min(1 + other % 3));
                 }
                 (5, Some(at)) => drop(lines[here].remove(at)),
                 (6, Some(at)) => {
