@@ -54,11 +54,7 @@ pub(crate) fn in_tree<'a>(tree: &'a Tree<'_>) -> Result<Vec<(Marker, &'a Place)>
     let mut markers = Vec::new();
     for comment in &tree.comments {
         let place = &comment.place;
-        let body = &tree.text[place.span.clone()];
-        if !may_have_markers(body) {
-            continue;
-        }
-        match comment::marker(body, attach::on_own_line(tree.text, place)) {
+        match comment::marker(&tree.text[place.span.clone()], attach::on_own_line(tree.text, place)) {
             Some(Ok(marker)) => markers.push((marker, place)),
             Some(Err(source)) => return Err(Error::BrokenMarker { place: place.clone(), source }),
             None => {}

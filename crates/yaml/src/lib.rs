@@ -10,7 +10,8 @@
 //! original; a result that differs in more than the chosen values is an error, too.
 //!
 //! Where a marker may stand: after the value on the same line, or in the comment lines directly above the key or the
-//! list item, indented like it. What it marks is decided by the parsed file, never by the look of a line.
+//! list item, indented like it. What it marks is decided by the parsed file, never by the look of a line. Most files
+//! are plain enough to be read without the parser, which is slow; that answers as the parser does, or not at all.
 
 mod attach;
 mod comment;

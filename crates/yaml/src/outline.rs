@@ -32,7 +32,8 @@ pub fn outlined(text: &str) -> Option<Vec<Marked>> {
 /// Whether a text has nothing but line ends and characters that print, and is the same lines to every reader.
 fn is_legible(text: &str) -> bool {
     let prints = |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}');
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
+    let plain = text.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n'));
+    plain
         || text.chars().all(|c| matches!(c, ' ' | '\n' | '\r') || prints(c))
             && text.matches('\r').count() == text.matches("\r\n").count()
 }
@@ -74,7 +75,7 @@ enum Block {
 impl Outline {
     /// Reads the line at a place. `None` if that, or what it means here, is not certain.
     fn read(&mut self, line: &str, at: &Place) -> Option<()> {
-        let indent = line.len() - line.trim_start_matches(' ').len();
+        let indent = line::skip_spaces(line, 0);
         if self.is_in_block(line, indent)? {
             return Some(());
         }
@@ -146,6 +147,9 @@ impl Outline {
     /// Gives the markers above an entry and behind it their value.
     fn mark(&mut self, entry: &Entry<'_>, indent: usize, line: &str, at: &Place) -> Option<()> {
         let behind = comment::marker(entry.comment, false).transpose().ok()?;
+        if self.above.is_empty() && behind.is_none() {
+            return Some(());
+        }
         let marks_a_map = entry.item && entry.key.is_some();
         if !self.above.is_empty() && (marks_a_map || self.above.iter().any(|(of_marker, _)| *of_marker != indent)) {
             return None;

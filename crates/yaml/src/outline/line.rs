@@ -58,8 +58,9 @@ fn entry(line: &str, indent: usize) -> Option<Entry<'_>> {
         return None;
     }
     let (value, end) = value(line, key_end.map_or(start, |end| skip_spaces(line, end)))?;
-    let comment = line[end..].trim_start_matches(' ');
-    let apart = matches!(value, Value::Below) || line.len() - comment.len() > end;
+    let comment_start = skip_spaces(line, end);
+    let comment = &line[comment_start..];
+    let apart = matches!(value, Value::Below) || comment_start > end;
     let fits = comment.is_empty() || comment.starts_with('#') && apart;
     fits.then_some(Entry { item, key: key_end.map(|_| start), value, comment })
 }
@@ -169,8 +170,9 @@ fn word(line: &str, start: usize) -> Option<usize> {
     opens.then_some(start + length)
 }
 
-fn skip_spaces(line: &str, start: usize) -> usize {
-    line.len() - line[start..].trim_start_matches(' ').len()
+/// Where the spaces that begin at `start` end.
+pub(super) fn skip_spaces(line: &str, start: usize) -> usize {
+    start + line.as_bytes()[start..].iter().take_while(|&&byte| byte == b' ').count()
 }
 
 fn is_space_or_end(line: &str, at: usize) -> bool {
