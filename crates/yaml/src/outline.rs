@@ -12,6 +12,9 @@ mod line;
 use crate::{Marked, Marker, Place, comment};
 use line::{Entry, Line, Value};
 
+/// A parser has a limit to how deep a file may be; none has a lower one.
+const DEEPEST: usize = 100;
+
 /// The marked values of a file, in the order of their markers; `None` if it takes the parser to tell.
 pub fn outlined(text: &str) -> Option<Vec<Marked>> {
     if !is_legible(text) {
@@ -141,7 +144,7 @@ impl Outline {
         }
         self.open = matches!(entry.value, Value::Below);
         self.block = matches!(entry.value, Value::Block).then_some(Block::Ahead);
-        Some(())
+        (self.levels.len() <= DEEPEST).then_some(())
     }
 
     /// Gives the markers above an entry and behind it their value.

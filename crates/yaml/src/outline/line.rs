@@ -161,12 +161,13 @@ fn flow(line: &str, start: usize) -> Option<usize> {
     }
 }
 
-/// Where a word of letters and digits ends, which nobody could take for anything but a plain scalar.
+/// Where a word ends that nobody could take for anything but a plain scalar, in flow or not.
 fn word(line: &str, start: usize) -> Option<usize> {
-    let is_in_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
+    let is_in_word =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'$' | b'-' | b'@');
     let length = line.as_bytes()[start..].iter().take_while(|byte| is_in_word(byte)).count();
     let word = &line[start..start + length];
-    let opens = !word.is_empty() && !word.starts_with('-') && !word.starts_with("..");
+    let opens = !word.is_empty() && !word.starts_with(['-', '@']) && !word.starts_with("..");
     opens.then_some(start + length)
 }
 

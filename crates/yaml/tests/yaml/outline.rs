@@ -87,6 +87,19 @@ fn maps_lists_and_block_scalars_need_no_parser() {
 }
 
 #[test]
+fn long_lines_and_deep_files_need_no_parser() {
+    let (long, key) = ("x".repeat(3_000), "k".repeat(1_000));
+    let is_outlined = |text: String| is_outlined(&text);
+    for value in [long.clone(), format!("'{long}'"), format!("[{long}]"), format!("{{{key}: '{long}'}}")] {
+        assert!(is_outlined(format!("{key}: {value} # {long}\n'{}': {value}\nb:\n- {value}\n", &key[2..])));
+    }
+    let deep = |levels: usize| (0..levels).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    assert!(is_outlined(deep(100)));
+    assert!(!is_outlined(deep(1_000)));
+    assert!(!is_outlined(format!("{key}k: 1\n")));
+}
+
+#[test]
 fn what_takes_a_second_thought_is_left_to_the_parser() {
     for text in [
         "a",
