@@ -4,15 +4,16 @@
 //! each value on the line of its key. [`outlined`] reads those in one pass, many times faster than the parser.
 //!
 //! It answers only where the lines alone leave no doubt, about the whole file, and says neither more nor less than the
-//! parser would. For all else it gives no answer: tabs, anchors, tags, scalars of several lines, nested flow collections,
-//! whatever is not YAML, and every marker that would be refused. What is YAML is for the parser to decide, and errors are its own.
+//! parser would. For all else it gives no answer: tabs, anchors, tags, scalars of several lines, nested flow
+//! collections, whatever is not YAML, and every marker that would be refused. What is YAML is for the parser to decide,
+//! and errors are its own.
 
 mod line;
 
 use crate::{Marked, Marker, Place, comment};
 use line::{Entry, Line, Value};
 
-/// A parser has a limit to how deep a file may be; none has a lower one.
+/// The parser refuses files of more than 255 levels. No manifest has half as many as this.
 const DEEPEST: usize = 100;
 
 /// The marked values of a file, in the order of their markers; `None` if it takes the parser to tell.
