@@ -122,6 +122,7 @@ fn what_takes_a_second_thought_is_left_to_the_parser() {
         "- - a\n",
         "a: |2\n   b\n",
         "a: |\nb: c\n",
+        "a: |\n     \n  b\n",
         "a: |\n    b\n  # c\n",
         "a: |",
         "a: \"\\u0041\"\n",
