@@ -93,7 +93,7 @@ fn long_lines_and_deep_files_need_no_parser() {
     for value in [long.clone(), format!("'{long}'"), format!("[{long}]"), format!("{{{key}: '{long}'}}")] {
         assert!(is_outlined(format!("{key}: {value} # {long}\n'{}': {value}\nb:\n- {value}\n", &key[2..])));
     }
-    let deep = |levels: usize| (0..levels).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    let deep = |levels: usize| (0..levels).flat_map(|depth| [" ".repeat(depth), "a:\n".to_owned()]).collect();
     assert!(is_outlined(deep(100)));
     assert!(!is_outlined(deep(1_000)));
     assert!(!is_outlined(format!("{key}k: 1\n")));
