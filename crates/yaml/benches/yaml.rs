@@ -57,15 +57,31 @@ fn every_file_has_a_marker(bencher: Bencher<'_, '_>) {
     bench_markers(bencher, &files(1));
 }
 
+/// What a file costs that is not plain enough to be read by its lines.
 #[divan::bench]
-fn one_value_is_set(bencher: Bencher<'_, '_>) {
+fn every_file_has_a_marker_and_needs_the_parser(bencher: Bencher<'_, '_>) {
+    let files: Vec<String> = files(1).into_iter().map(|file| file + "    anchor: &a {}\n").collect();
+    bench_markers(bencher, &files);
+}
+
+fn bench_set(bencher: Bencher<'_, '_>, environment: &str) {
     let file = file(1, true);
     let filter = MarkerFilter {
         namespace: "apps".to_owned(),
         pipeline: "podinfo".to_owned(),
-        environment: "prod".to_owned(),
+        environment: environment.to_owned(),
         workload: None,
     };
     let edits = [(Selector::Marker(filter), Value::new("7.0.0"))];
     bencher.bench(|| set(black_box(&file), &edits).is_ok());
+}
+
+#[divan::bench]
+fn one_value_is_set(bencher: Bencher<'_, '_>) {
+    bench_set(bencher, "prod");
+}
+
+#[divan::bench]
+fn the_value_of_another_environment_is_passed_over(bencher: Bencher<'_, '_>) {
+    bench_set(bencher, "dev");
 }

@@ -10,8 +10,11 @@ use crate::marker::{KEY, Marker, MarkerError};
 /// comment after a value that mentions the marker's key must be a marker: reading over a misspelt one would mean to
 /// skip a value in silence.
 pub(crate) fn marker(comment: &str, own_line: bool) -> Option<Result<Marker, MarkerError>> {
+    if !comment.contains(KEY) {
+        return None;
+    }
     let body = comment.trim_start_matches('#').trim();
-    if !body.contains(KEY) || (own_line && !opens_like_a_marker(body)) {
+    if own_line && !opens_like_a_marker(body) {
         return None;
     }
     let mut words: BTreeMap<String, String> = match serde_json::from_str(body) {

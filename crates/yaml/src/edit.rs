@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use granit_parser::ScalarStyle;
 
 use crate::{
-    Error, Part, Place, Selector, Value, attach, document,
+    Error, Marker, Part, Place, Selector, Value, attach, document,
     find::{in_tree, may_have_markers},
+    outline::outlined,
     scalar,
     tree::Tree,
 };
@@ -41,7 +42,7 @@ pub struct Change {
 pub fn set(text: &str, edits: &[(Selector, Value)]) -> Result<Edited, Error> {
     let by_path = edits.iter().any(|(selector, _)| matches!(selector, Selector::Path(_)));
     let by_marker = edits.iter().any(|(selector, _)| matches!(selector, Selector::Marker(_))) && may_have_markers(text);
-    if !by_path && !by_marker {
+    if !by_path && (!by_marker || has_only_other_markers(text, edits)) {
         return Ok(Edited { text: text.to_owned(), changes: Vec::new(), kept: Vec::new() });
     }
     let tree = Tree::parse(text)?;
@@ -71,6 +72,14 @@ pub fn set(text: &str, edits: &[(Selector, Value)]) -> Result<Edited, Error> {
     edited.text.push_str(&text[copied..]);
     verify(&tree, &edited, &changed)?;
     Ok(edited)
+}
+
+/// Whether a file is known, without the parser, to have no marker that is looked for.
+fn has_only_other_markers(text: &str, edits: &[(Selector, Value)]) -> bool {
+    let is_looked_for = |marker: &Marker| {
+        edits.iter().any(|(selector, _)| matches!(selector, Selector::Marker(filter) if filter.fits(marker)))
+    };
+    outlined(text).is_some_and(|found| !found.iter().any(|one| is_looked_for(&one.marker)))
 }
 
 /// Whether a line between a value and what comes next starts with a tab. libyaml and its kin take such a line for a

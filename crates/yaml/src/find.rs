@@ -1,6 +1,6 @@
 //! What a file declares.
 
-use crate::{Error, Marker, Place, attach, comment, image, marker::KEY, tree::Tree};
+use crate::{Error, Marker, Place, attach, comment, image, marker::KEY, outline::outlined, tree::Tree};
 
 /// A value with a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,11 @@ pub fn markers(text: &str) -> Result<Vec<Marked>, Error> {
     if !may_have_markers(text) {
         return Ok(Vec::new());
     }
+    outlined(text).map_or_else(|| parsed(text), Ok)
+}
+
+/// The marked values of a file, by the parser: what [`markers`] says, and what it costs where nothing saves the work.
+pub fn parsed(text: &str) -> Result<Vec<Marked>, Error> {
     let tree = Tree::parse(text)?;
     in_tree(&tree)?
         .into_iter()
@@ -49,11 +54,7 @@ pub(crate) fn in_tree<'a>(tree: &'a Tree<'_>) -> Result<Vec<(Marker, &'a Place)>
     let mut markers = Vec::new();
     for comment in &tree.comments {
         let place = &comment.place;
-        let body = &tree.text[place.span.clone()];
-        if !may_have_markers(body) {
-            continue;
-        }
-        match comment::marker(body, attach::on_own_line(tree.text, place)) {
+        match comment::marker(&tree.text[place.span.clone()], attach::on_own_line(tree.text, place)) {
             Some(Ok(marker)) => markers.push((marker, place)),
             Some(Err(source)) => return Err(Error::BrokenMarker { place: place.clone(), source }),
             None => {}

@@ -10,7 +10,8 @@
 //! original; a result that differs in more than the chosen values is an error, too.
 //!
 //! Where a marker may stand: after the value on the same line, or in the comment lines directly above the key or the
-//! list item, indented like it. What it marks is decided by the parsed file, never by the look of a line.
+//! list item, indented like it. What it marks is decided by the parsed file, never by the look of a line. Most files
+//! are plain enough to be read without the parser, which is slow; that answers as the parser does, or not at all.
 
 mod attach;
 mod comment;
@@ -20,6 +21,7 @@ mod error;
 mod find;
 mod image;
 mod marker;
+mod outline;
 mod path;
 mod place;
 mod plain;
@@ -36,3 +38,7 @@ pub use path::{Path, PathError};
 pub use place::Place;
 pub use selector::{DocumentFilter, Location, MarkerFilter, Selector};
 pub use value::{Value, ValueError};
+
+// The two ways to the answer of `markers`, for the tests that hold them to each other.
+#[doc(hidden)]
+pub use {find::parsed, outline::outlined};

@@ -146,6 +146,14 @@ fn a_file_without_markers_is_returned_as_it_is_even_if_it_is_no_yaml() {
 }
 
 #[test]
+fn a_file_with_markers_of_others_only_is_returned_as_it_is() {
+    for text in ["a: 1.0 # {\"$promotion\": \"x:y:z\"}\n", "a: &x 1.0 # {\"$promotion\": \"x:y:z\"}\n"] {
+        let edited = set_marked(text, &Value::new("2.0")).unwrap();
+        assert_eq!((edited.text.as_str(), edited.changes.len(), edited.kept.len()), (text, 0, 0));
+    }
+}
+
+#[test]
 fn a_change_says_where_and_what() {
     let text = concat!("a: x\nb: '1.0' ", mark!(), "\n");
     let change = &set_marked(text, &Value::new("2.0")).unwrap().changes[0];

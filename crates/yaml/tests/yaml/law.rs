@@ -56,10 +56,10 @@ fn only_values_differ(old: &str, edited: &Edited) -> Result<(), String> {
 
 /// One event as libyaml sees it, without its place.
 #[derive(Debug, PartialEq)]
-struct Seen {
+pub(crate) struct Seen {
     said: String,
-    scalar: Option<(String, ScalarStyle)>,
-    end: usize,
+    pub(crate) scalar: Option<(String, ScalarStyle)>,
+    pub(crate) end: usize,
 }
 
 fn judged(old: &str, edited: &Edited) -> Result<Outcome, String> {
@@ -102,7 +102,7 @@ fn says_as_asked(before: &Seen, after: &Seen, change: Option<&Change>) -> bool {
 }
 
 /// Reads a text as libyaml does. The added line end keeps its port to Rust from reading past the end of a block scalar.
-fn read(text: &str) -> Option<Vec<Seen>> {
+pub(crate) fn read(text: &str) -> Option<Vec<Seen>> {
     let byte_order_mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let padded = format!("{text}\n");
     let mut bytes = padded.as_bytes();

@@ -1,10 +1,13 @@
 //! What the crate promises, by example and by law.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "the tests' own functions fail the test that calls them")]
 
+mod agreement;
 mod bytes;
 mod finding;
 mod fixtures;
 mod law;
+mod manifest;
+mod outline;
 mod parts;
 mod paths;
 mod property;

@@ -109,7 +109,7 @@ const VERSIONS: &[&str] = &[
     "@",
 ];
 
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let pieces = || vec(select(PIECES), 0..24).prop_map(|pieces| pieces.concat());
     prop_oneof![6 => pieces(), 2 => document(), 1 => any::<String>(), 1 => (document(), pieces()).prop_map(|(a, b)| a + &b)]
 }
@@ -164,7 +164,7 @@ fn edits() -> impl Strategy<Value = Vec<(Selector, Value)>> {
     vec((selector, value), 1..3)
 }
 
-fn runner(cases: u32) -> TestRunner {
+pub(crate) fn runner(cases: u32) -> TestRunner {
     TestRunner::new(ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() })
 }
 
