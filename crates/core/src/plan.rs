@@ -147,7 +147,8 @@ fn cross<'a>(
     let policy = into.definition.promotion.as_ref();
     let when = policy.map_or(When::Any, |policy| policy.when);
     let passable = !pipeline.deleted && !from.targets.is_empty() && !into.targets.is_empty();
-    let declared = ledger.declared();
+    let declares = policy.is_none_or(|policy| policy.strategy.has_repository());
+    let declared = if declares { ledger.declared() } else { &[] };
     let mut candidate = None;
     let mut holds = Vec::new();
     if !passable || (policy.is_none() && ledger.live().is_some()) {
@@ -157,6 +158,7 @@ fn cross<'a>(
         for _ in 0..ROUNDS {
             // What a promotion that ends in this round would have waited for is no longer waited for.
             let round = Moment::new(moment.now);
+            lift(into, &ledger);
             let mut refusals = Vec::new();
             let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared };
             if let Some(policy) = policy {
@@ -164,7 +166,7 @@ fn cross<'a>(
             }
             follow(&mut ledger, &pair, policy.map(|policy| policy.deploy_timeout), &mut refusals);
             refused(&ledger, &mut refusals);
-            refuse(into, refusals, &ledger, moment);
+            refuse(into, refusals, moment);
             let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared };
             if let Advance::Settled { candidate: next, holds: reasons } = advance(&mut ledger, &pair, policy) {
                 moment.changes(round.next());
@@ -191,13 +193,17 @@ fn impassable(pipeline: &Pipeline, from: &Place<'_>, into: &Place<'_>) -> String
     }
 }
 
-/// Remembers what is refused; and that a person who asks for a release wants it again.
-fn refuse(into: &mut Place<'_>, refusals: Vec<Refused>, ledger: &Ledger<'_>, moment: &Moment) {
+/// Remembers what is refused.
+fn refuse(into: &mut Place<'_>, refusals: Vec<Refused>, moment: &Moment) {
     for refused in refusals {
         if into.record.refusal(&refused.release).is_none() {
             into.record.to_mut().refuse(&refused.release, moment.now, refused.why);
         }
     }
+}
+
+/// What a person asks for is no longer refused.
+fn lift(into: &mut Place<'_>, ledger: &Ledger<'_>) {
     if let Some(live) = ledger.live().filter(|live| live.promotion.requested_by.is_some())
         && into.record.refusal(&live.promotion.release).is_some()
     {

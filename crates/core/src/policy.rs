@@ -46,6 +46,16 @@ pub enum Strategy {
     Notification,
 }
 
+impl Strategy {
+    /// Whether a Git repository says what the environment runs.
+    pub fn has_repository(&self) -> bool {
+        match self {
+            Self::PullRequest(_) | Self::Push(_) => true,
+            Self::Notification => false,
+        }
+    }
+}
+
 /// Where a pull request is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {

@@ -9,7 +9,7 @@ use crate::{
     hold::{Hold, Reason, Remedy},
     ledger::{Ledger, Line},
     order::Order,
-    policy::{Concurrency, Merge, Policy, Strategy},
+    policy::{Concurrency, Merge, Policy},
     promotion::{Approval, Intent, Phase, Promotion, PromotionKey, Proposal, ProposalState},
     release::Release,
     step::{Assessment, assess, entry, soaks},
@@ -98,12 +98,11 @@ fn settle_live(line: &mut Line<'_>, pair: &Pair<'_, '_>, policy: &Policy, refusa
 
 /// Git decides: the base branch declares it. Without a repository, the other side accepted it.
 fn is_delivered(line: &Line<'_>, pair: &Pair<'_, '_>, policy: &Policy) -> bool {
-    match policy.strategy {
-        Strategy::PullRequest(_) | Strategy::Push(_) => is_declared(pair, &line.promotion.release),
-        Strategy::Notification => {
-            line.promotion.leg.facts.accepted.is_some() || pair.into.runs(&line.promotion.release)
-        }
+    let promotion = &line.promotion;
+    if policy.strategy.has_repository() {
+        return is_declared(pair, &promotion.release);
     }
+    promotion.leg.facts.accepted.is_some() || pair.into.runs(&promotion.release)
 }
 
 fn deliver(line: &mut Line<'_>, pair: &Pair<'_, '_>) {
@@ -238,7 +237,7 @@ fn succession(
     let own =
         self::entry(pair, &promotion.release, promotion.requested_by.as_ref(), &promotion.approvals, Soaked::Enough);
     let stuck = assessment.reasons.iter().any(is_stuck);
-    let finishing = own.is_approved(pair.moment) || is_merging(promotion, assessment, policy);
+    let finishing = own.is_approved(pair.moment) || is_merging(assessment, policy);
     let first = requested || (policy.concurrency == Concurrency::Finish && finishing && !stuck);
     if first {
         let (release, first) = (offer.release.clone(), promotion.release.clone());
@@ -260,10 +259,8 @@ fn is_stuck(reason: &Reason) -> bool {
     )
 }
 
-fn is_merging(promotion: &Promotion, assessment: &Assessment, policy: &Policy) -> bool {
-    let intends = |intent: &Option<Intent>| matches!(intent, Some(Intent::Merge(_) | Intent::Push | Intent::Notify));
-    intends(&promotion.leg.intent)
-        || intends(&assessment.intent)
+fn is_merging(assessment: &Assessment, policy: &Policy) -> bool {
+    matches!(assessment.intent, Some(Intent::Merge(_) | Intent::Push | Intent::Notify))
         || (policy.merge == Merge::Auto && assessment.phase == Phase::Proposed)
 }
 

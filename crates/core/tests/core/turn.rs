@@ -281,3 +281,12 @@ fn what_is_on_its_way_is_withdrawn_when_it_is_refused_meanwhile() {
     story.runs("prod", "1.1.0").settles().runs("prod", "1.0.0").settles();
     assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Withdrawn, vec!["Refused"]));
 }
+
+#[test]
+fn what_a_person_asks_for_again_is_not_taken_back_at_once_though_git_declares_it_already() {
+    let mut story = Story::of("dev, prod");
+    story.runs("dev", "1.1.0").settles().goes_through("prod").runs("prod", "1.0.0").settles();
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::RolledBack, vec!["Refused"]));
+    story.asks("ada", "prod", "1.1.0");
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Delivered, vec!["Deploying"]));
+}
