@@ -9,7 +9,7 @@ use crate::{
     delivered::{Refused, follow, refused, since},
     deployed::Place,
     hold::{Hold, Reason},
-    ledger::Ledger,
+    ledger::{Ledger, Line},
     moment::Moment,
     name::EnvironmentName,
     pipeline::Pipeline,
@@ -25,7 +25,8 @@ use crate::{
 pub struct Plan {
     /// How each environment stands, first to last.
     pub environments: Vec<EnvironmentPlan>,
-    /// The records to write, promotions first. Each may be written by itself; planning again completes the rest.
+    /// The records to write, in this order. Whoever dies between two of them loses nothing: planning again completes the
+    /// rest.
     pub writes: Vec<Write>,
     /// The next moment at which time alone changes the plan.
     pub next_check: Option<Timestamp>,
@@ -55,6 +56,18 @@ pub enum Write {
     Update(Box<Promotion>),
     /// What is remembered of an environment.
     Remember(EnvironmentName, Box<EnvironmentRecord>),
+}
+
+impl Write {
+    /// Memory first, because what is refused must not be forgotten; then what takes a turn, then what gives it up, because
+    /// the one that takes over brings along what was approved.
+    fn turn(&self) -> u8 {
+        match self {
+            Self::Remember(..) => 0,
+            Self::Create(_) => 1,
+            Self::Update(_) => 2,
+        }
+    }
 }
 
 /// Decides. Takes one pipeline, everything that is known about it, and the time. It never fails, and the same input
@@ -88,6 +101,7 @@ pub fn plan(pipeline: &Pipeline, snapshot: &Snapshot, now: Timestamp) -> Plan {
             plan.writes.push(Write::Remember(name.clone(), Box::new(record)));
         }
     }
+    plan.writes.sort_by_key(Write::turn);
     plan.next_check = moment.next();
     plan
 }
@@ -132,8 +146,9 @@ fn retire(ledger: &mut Ledger<'_>, moment: &Moment, note: &str, delivered_too: b
     }
 }
 
-/// How many promotions one plan may create for an environment: one that replaces another. More would be a fault.
-const ROUNDS: usize = 4;
+/// How often one plan may look at an environment again, because something was refused or a promotion was created. Each
+/// happens once or twice; more would be a fault.
+const ROUNDS: usize = 8;
 
 fn cross<'a>(
     pipeline: &'a Pipeline,
@@ -166,7 +181,9 @@ fn cross<'a>(
             }
             follow(&mut ledger, &pair, policy.map(|policy| policy.deploy_timeout), &mut refusals);
             refused(&ledger, &mut refusals);
-            refuse(into, refusals, moment);
+            if refuse(into, refusals, moment) {
+                continue;
+            }
             let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared };
             if let Advance::Settled { candidate: next, holds: reasons } = advance(&mut ledger, &pair, policy) {
                 moment.changes(round.next());
@@ -193,18 +210,22 @@ fn impassable(pipeline: &Pipeline, from: &Place<'_>, into: &Place<'_>) -> String
     }
 }
 
-/// Remembers what is refused.
-fn refuse(into: &mut Place<'_>, refusals: Vec<Refused>, moment: &Moment) {
+/// Remembers what is refused; `true` if that is news.
+fn refuse(into: &mut Place<'_>, refusals: Vec<Refused>, moment: &Moment) -> bool {
+    let mut news = false;
     for refused in refusals {
         if into.record.refusal(&refused.release).is_none() {
             into.record.to_mut().refuse(&refused.release, moment.now, refused.why);
+            news = true;
         }
     }
+    news
 }
 
-/// What a person asks for is no longer refused.
+/// What a person asks for is no longer refused. Only when it is first seen: what is refused after that stands.
 fn lift(into: &mut Place<'_>, ledger: &Ledger<'_>) {
-    if let Some(live) = ledger.live().filter(|live| live.promotion.requested_by.is_some())
+    let asked = |live: &&Line<'_>| live.promotion.requested_by.is_some() && live.promotion.history.is_empty();
+    if let Some(live) = ledger.live().filter(asked)
         && into.record.refusal(&live.promotion.release).is_some()
     {
         into.record.to_mut().refusals.retain(|refusal| refusal.release != live.promotion.release);
@@ -230,7 +251,8 @@ fn remember(into: &mut Place<'_>, reasons: Vec<Reason>, ledger: &Ledger<'_>, mom
     if into.record.holds != holds {
         into.record.to_mut().holds = holds;
     }
-    let ordinal = ledger.highest_ordinal();
+    let over = ledger.promotions().filter(|promotion| !promotion.phase.is_live());
+    let ordinal = over.map(|promotion| promotion.key.ordinal).max().unwrap_or_default();
     if into.record.last_ordinal < ordinal {
         into.record.to_mut().last_ordinal = ordinal;
     }
