@@ -123,7 +123,7 @@ fn frozen_3x2(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn windows_3x2(bencher: Bencher<'_, '_>) {
     let office = Period::new("0 9 * * MON-FRI", SignedDuration::from_hours(8), "Europe/Berlin").unwrap();
-    let window = Gate::Window(Window { allow: vec![office], deny: vec![] });
+    let window = Gate::Window(Window::new(vec![office], vec![]));
     measure(bencher, &busy(2, &[people(), window]));
 }
 

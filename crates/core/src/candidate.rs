@@ -69,7 +69,7 @@ impl<'p> Pair<'p, '_> {
         if everywhere && self.from.reported.is_none() {
             return Candidate::Nothing;
         }
-        let live = ledger.live().map(|line| &line.promotion.release);
+        let live = ledger.live().map(|line| &*line.promotion);
         let arriving = self.arriving(ledger).map(|promotion| &promotion.release);
         let mut forward: Vec<Offer<'p>> = Vec::new();
         let mut older = None;
@@ -77,8 +77,7 @@ impl<'p> Pair<'p, '_> {
         let mut here = false;
         for offer in self.offers() {
             let release = offer.release;
-            let waits =
-                live.is_none_or(|live| Order::between(release, live, &self.from.record).is_newer(release, live));
+            let waits = live.is_none_or(|live| self.is_after(release, live));
             if !waits || arriving == Some(release) {
                 continue;
             }
@@ -110,6 +109,13 @@ impl<'p> Pair<'p, '_> {
             _ if live.is_some() => Candidate::Nothing,
             _ => self.prospects(),
         }
+    }
+
+    /// Whether a release would come after the promotion that has its turn: because it is newer, or because a person asked
+    /// for another one.
+    fn is_after(&self, release: &Release, live: &Promotion) -> bool {
+        let newer = || Order::between(release, &live.release, &self.from.record).is_newer(release, &live.release);
+        *release != live.release && (live.requested_by.is_some() || newer())
     }
 
     /// The promotion that was delivered and is still on its way, or there: Git declares it, or nobody knows what Git

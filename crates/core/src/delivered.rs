@@ -12,7 +12,7 @@ use crate::{
     moment::Moment,
     order::Order,
     pipeline::TargetKey,
-    promotion::Phase,
+    promotion::{Phase, Promotion},
     release::Release,
 };
 
@@ -34,8 +34,8 @@ pub(crate) fn follow(
     let now = pair.moment.now;
     let (lower, line) = ledger.lines.split_at_mut(newest);
     let Some(line) = line.first_mut() else { return };
-    for line_before in lower.iter_mut().filter(|line| line.promotion.phase == Phase::Delivered) {
-        line_before.end(Phase::Superseded, now, format!("{} was delivered after it", line.promotion.release));
+    for before in lower.iter_mut() {
+        overtake(before, &line.promotion, pair);
     }
     if let Some((phase, note)) = ended(line, pair) {
         line.end(phase, now, note);
@@ -69,6 +69,20 @@ pub(crate) fn follow(
     let failed = line.promotion.phase == Phase::Failed;
     let reasons = deploying(pair.into, &release, until, failed);
     line.hold(since(reasons, &line.promotion.holds, pair.moment));
+}
+
+/// What was delivered and did not run yet is over when another release is delivered. If a person asked for one that is
+/// not newer, they took it back, and it shall not come again by itself.
+fn overtake(before: &mut Line<'_>, by: &Promotion, pair: &Pair<'_, '_>) {
+    let (old, new) = (&before.promotion.release, &by.release);
+    let note = format!("{new} was delivered after it");
+    let newer = Order::between(new, old, &pair.from.record).is_newer(new, old);
+    let taken_back = by.requested_by.is_some() && old != new && !newer;
+    match before.promotion.phase {
+        Phase::Delivered | Phase::Failed if taken_back => before.end(Phase::RolledBack, pair.moment.now, note),
+        Phase::Delivered => before.end(Phase::Superseded, pair.moment.now, note),
+        _ => {}
+    }
 }
 
 /// What a person asked to go back from shall not come again by itself.

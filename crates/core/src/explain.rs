@@ -205,6 +205,10 @@ fn facts(pipeline: &Pipeline, snapshot: &Snapshot, environment: &Environment, no
         };
         Because { weighs: Weighs::Fact, name: target.key.to_string(), sentence, since, remedy: None }
     };
+    if place.targets.is_empty() {
+        let sentence = "it has none, so nothing enters or leaves it".to_owned();
+        return vec![Because { weighs: Weighs::Fact, name: "targets".to_owned(), sentence, since: None, remedy: None }];
+    }
     place.targets.iter().map(fact).collect()
 }
 

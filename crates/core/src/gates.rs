@@ -135,8 +135,14 @@ impl<'a> Entry<'a> {
         moment.changes(given.iter().filter_map(|(_, ends)| *ends).min());
         let mut given: Vec<_> = given.into_iter().map(|(name, _)| name.to_owned()).collect();
         given.sort();
-        let release = self.release.clone();
-        Verdict::Closed(Reason::AwaitingApproval { release, given, need, from: gate.from.clone() })
+        let author = self.requested_by.filter(|author| !gate.allow_author && gate.from.include(author));
+        Verdict::Closed(Reason::AwaitingApproval {
+            release: self.release.clone(),
+            given,
+            need,
+            from: gate.from.clone(),
+            except: author.map(|author| author.name.clone()),
+        })
     }
 
     /// Whether there are approval gates, and all of them are open.

@@ -147,6 +147,9 @@ pub enum Reason {
         need: u32,
         /// Who may.
         from: Approvers,
+        /// Who may not, because they asked for it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        except: Option<String>,
     },
     /// Nothing in the repository says which version the environment runs.
     NothingToEdit {
@@ -359,12 +362,13 @@ impl fmt::Display for Reason {
             }
             Self::OutsideWindow { opens: Some(opens) } => write!(f, "outside the window: opens {opens}"),
             Self::OutsideWindow { opens: None } => write!(f, "outside the window, which never opens again"),
-            Self::AwaitingApproval { release, given, need, from } => {
+            Self::AwaitingApproval { release, given, need, from, except } => {
                 write!(f, "{} of {need} approvals for {release}", given.len())?;
                 if !given.is_empty() {
                     write!(f, " ({})", given.join(", "))?;
                 }
-                write!(f, "; {from} may approve")
+                write!(f, "; {from} may approve")?;
+                except.as_ref().map_or(Ok(()), |author| write!(f, ", except `{author}`, who asked for it"))
             }
             Self::NothingToEdit { looked_for } => write!(f, "no place to edit was found: looked for {looked_for}"),
             Self::AmbiguousMarker { place } => write!(f, "the marker at {place} does not say which workload it is for"),

@@ -68,10 +68,6 @@ impl<'a> Ledger<'a> {
             _ => &[],
         }
     }
-
-    pub(crate) fn highest_ordinal(&self) -> u64 {
-        self.lines.last().map_or(0, |line| line.promotion.key.ordinal)
-    }
 }
 
 impl Line<'_> {

@@ -34,6 +34,7 @@ mod snapshot;
 mod step;
 mod support;
 mod turn;
+mod turnover;
 mod window;
 
 pub use apply::apply;
@@ -56,4 +57,5 @@ pub use promotion::{
 pub use rehearsal::{Carried, Fact, FactError, Rehearsal};
 pub use release::{FluxSuffix, Release, ReleaseError, Revision, WorkloadKey, WorkloadKind};
 pub use snapshot::{EnvironmentRecord, FirstSuccess, Refusal, Snapshot, TargetRecord};
+pub use turnover::{RequestError, request};
 pub use window::{Period, PeriodError, Window, WindowState};

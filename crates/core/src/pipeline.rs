@@ -1,6 +1,6 @@
 //! What people define: a pipeline, its environments, and how a release enters each of them.
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,9 @@ pub enum PipelineError {
     /// An environment lists the same target twice.
     #[error("environment `{0}` lists target `{1}` twice: list each target once")]
     TargetTwice(EnvironmentName, TargetKey),
+    /// Two environments share a target, so nobody could tell which of them runs what.
+    #[error("target `{2}` is in environment `{0}` and in `{1}`: give each environment targets of its own")]
+    TargetShared(EnvironmentName, EnvironmentName, TargetKey),
 }
 
 impl Pipeline {
@@ -43,13 +46,17 @@ impl Pipeline {
         application: Application,
         environments: Vec<Environment>,
     ) -> Result<Self, PipelineError> {
+        let mut owners = BTreeMap::new();
         for (position, environment) in environments.iter().enumerate() {
             if environments[..position].iter().any(|earlier| earlier.name == environment.name) {
                 return Err(PipelineError::EnvironmentTwice(environment.name.clone()));
             }
-            for (position, target) in environment.targets.iter().enumerate() {
-                if environment.targets[..position].contains(target) {
-                    return Err(PipelineError::TargetTwice(environment.name.clone(), target.clone()));
+            for target in &environment.targets {
+                let name = environment.name.clone();
+                match owners.insert(target, &environment.name) {
+                    None => {}
+                    Some(owner) if *owner == name => return Err(PipelineError::TargetTwice(name, target.clone())),
+                    Some(owner) => return Err(PipelineError::TargetShared(owner.clone(), name, target.clone())),
                 }
             }
         }

@@ -10,7 +10,6 @@ use jiff::Timestamp;
 
 use crate::{
     apply::apply,
-    gate::Actor,
     name::{CommitId, EnvironmentName},
     observation::{Sighting, Unreachable, Version, Workload, WorkloadState},
     pipeline::{Environment, Pipeline, TargetKey},
@@ -20,6 +19,7 @@ use crate::{
     },
     release::Release,
     snapshot::Snapshot,
+    turnover::request,
 };
 
 pub use fact::{Fact, FactError};
@@ -145,7 +145,10 @@ impl Rehearsal {
             Fact::Troubled { environment, problem } => {
                 self.highest(&environment).ok_or(FactError::NoPromotion(environment))?.leg.facts.problem = problem;
             }
-            Fact::Asked { environment, release, by } => self.ask(&environment, release, by)?,
+            Fact::Asked { environment, release, by } => {
+                let promotion = request(&self.pipeline, &self.snapshot, &environment, release, by)?;
+                self.snapshot.promotions.push(promotion);
+            }
             Fact::Approved { environment, release, by } => {
                 let at = self.now;
                 let promotion = self.highest(&environment).filter(|promotion| promotion.phase.is_live());
@@ -175,26 +178,6 @@ impl Rehearsal {
     fn sighting(&mut self, key: TargetKey) -> &mut Sighting {
         let nothing = || Sighting { unreachable: None, workloads: BTreeMap::new() };
         self.snapshot.sightings.entry(key).or_insert_with(nothing)
-    }
-
-    /// A person's request is a promotion with the next ordinal.
-    fn ask(&mut self, environment: &EnvironmentName, release: Release, by: Actor) -> Result<(), FactError> {
-        self.environment(environment)?;
-        let position = self.pipeline.environments().iter().position(|known| known.name == *environment);
-        let from = position.and_then(|position| position.checked_sub(1));
-        let from = from.and_then(|from| self.pipeline.environments().get(from));
-        let from = from.ok_or_else(|| FactError::First(environment.clone()))?.name.clone();
-        let remembered = self.snapshot.environments.get(environment).map_or(0, |record| record.last_ordinal);
-        let earlier = self.highest(environment).map(|promotion| promotion.clone());
-        let ordinal = earlier.as_ref().map_or(0, |promotion| promotion.key.ordinal).max(remembered) + 1;
-        let key = PromotionKey { pipeline: self.pipeline.key.clone(), environment: environment.clone(), ordinal };
-        let mut promotion = Promotion::new(key, from, release, Some(by));
-        if let Some(earlier) = earlier {
-            let open = |proposal: &Proposal| proposal.state == ProposalState::Open;
-            promotion.leg.facts.proposal = earlier.leg.facts.proposal.filter(open);
-        }
-        self.snapshot.promotions.push(promotion);
-        Ok(())
     }
 
     fn highest(&mut self, environment: &EnvironmentName) -> Option<&mut Promotion> {

@@ -95,11 +95,12 @@ impl Pair<'_, '_> {
 
     /// It does not run there at all.
     pub(crate) fn missing(&self, release: &Release) -> Reason {
+        let unseen = self.from.record.first_success(release).is_none();
         Reason::NotHealthyYet {
             environment: self.from.name().clone(),
             release: Some(release.clone()),
             target: None,
-            message: None,
+            message: Some(if unseen { "it was never seen there" } else { "it no longer runs there" }.into()),
         }
     }
 }

@@ -10,10 +10,11 @@ use crate::{
     ledger::{Ledger, Line},
     order::Order,
     policy::{Concurrency, Merge, Policy},
-    promotion::{Approval, Intent, Phase, Promotion, PromotionKey, Proposal, ProposalState},
+    promotion::{Intent, Phase, Promotion, Proposal, ProposalState},
     release::Release,
     step::{Assessment, assess, entry, soaks},
     support::Support,
+    turnover::Turnover,
 };
 
 /// What came of looking at the candidate.
@@ -34,20 +35,27 @@ pub(crate) fn settle(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: &Poli
             line.end(Phase::Withdrawn, now, note);
         }
     }
+    for line in ledger.lines.iter_mut().filter(|line| line.promotion.phase.is_live()) {
+        settle_live(line, pair, policy, refusals);
+    }
     let (lower, top) = ledger.lines.split_at_mut(highest);
-    let Some(top) = top.first_mut() else { return };
+    let Some(top) = top.first() else { return };
     for line in lower {
         let overtaken = line.promotion.phase == Phase::Superseded
             && top.promotion.phase.is_live()
             && top.promotion.skips.contains(&line.promotion.release);
         if line.promotion.phase.is_live() {
-            line.end(Phase::Superseded, now, format!("{} took its place", top.promotion.release));
+            line.end(Phase::Superseded, now, taken_over(&top.promotion));
         } else if overtaken && is_declared(pair, &line.promotion.release) {
             line.end(Phase::Delivered, now, "it was merged before it could be replaced");
         }
     }
-    if top.promotion.phase.is_live() {
-        settle_live(top, pair, policy, refusals);
+}
+
+fn taken_over(by: &Promotion) -> String {
+    match &by.requested_by {
+        Some(actor) => format!("{} asked for {}", actor.name, by.release),
+        None => format!("{} took its place", by.release),
     }
 }
 
@@ -191,10 +199,13 @@ pub(crate) fn advance(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Opti
 
 fn begin(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>, candidate: Candidate<'_>) -> Advance {
     let (release, mut holds) = match candidate {
-        Candidate::Go(offer) if policy.is_some() => {
-            create(ledger, pair, offer.release.clone(), Vec::new(), Vec::new());
-            return Advance::Created;
-        }
+        Candidate::Go(offer) if policy.is_some() => match undeployed_request(ledger) {
+            Some(first) => (Some(offer.release.clone()), vec![behind(offer.release, first, true)]),
+            None => {
+                create(ledger, pair, offer.release.clone(), Vec::new());
+                return Advance::Created;
+            }
+        },
         Candidate::Go(offer) => (Some(offer.release.clone()), vec![no_strategy(offer.release)]),
         Candidate::Held { release: Some(release), holds } if policy.is_none() && holds.iter().any(is_for_people) => {
             let holds = vec![no_strategy(&release)];
@@ -211,6 +222,16 @@ fn begin(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>, 
         holds.extend(deploying(pair.into, &delivered.release, None, false));
     }
     Advance::Settled { candidate: release, holds }
+}
+
+/// What a person asked for and Git declares, but does not run yet. Automation waits until it does, or has failed.
+fn undeployed_request<'l>(ledger: &'l Ledger<'_>) -> Option<&'l Release> {
+    let asked = |delivered: &&Promotion| delivered.requested_by.is_some() && delivered.phase == Phase::Delivered;
+    ledger.delivered().filter(asked).map(|delivered| &delivered.release)
+}
+
+fn behind(release: &Release, first: &Release, requested: bool) -> Reason {
+    Reason::Behind { release: release.clone(), first: first.clone(), requested }
 }
 
 fn no_strategy(release: &Release) -> Reason {
@@ -240,8 +261,7 @@ fn succession(
     let finishing = own.is_approved(pair.moment) || is_merging(assessment, policy);
     let first = requested || (policy.concurrency == Concurrency::Finish && finishing && !stuck);
     if first {
-        let (release, first) = (offer.release.clone(), promotion.release.clone());
-        holds.push(Reason::Behind { release, first, requested });
+        holds.push(behind(offer.release, &promotion.release, requested));
     }
     holds
 }
@@ -269,30 +289,18 @@ fn replace(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, release: Release) {
     let Some(line) = ledger.lines.last_mut() else { return };
     line.end(Phase::Superseded, pair.moment.now, format!("{release} took its place"));
     let old = &line.promotion;
-    let approvals = old.approvals.iter().filter(|approval| approval.release == release).cloned().collect();
     let mut skips: Vec<Release> = old.skips.iter().filter(|skipped| **skipped != release).cloned().collect();
     if !skips.contains(&old.release) {
         skips.push(old.release.clone());
     }
-    create(ledger, pair, release, skips, approvals);
+    create(ledger, pair, release, skips);
 }
 
-fn create(
-    ledger: &mut Ledger<'_>,
-    pair: &Pair<'_, '_>,
-    release: Release,
-    skips: Vec<Release>,
-    approvals: Vec<Approval>,
-) {
-    let ordinal = ledger.highest_ordinal().max(pair.into.record.last_ordinal) + 1;
-    let key = PromotionKey { pipeline: pair.pipeline.key.clone(), environment: pair.into.name().clone(), ordinal };
-    let mut promotion = Promotion::new(key, pair.from.name().clone(), release, None);
+fn create(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, release: Release, skips: Vec<Release>) {
+    let before = ledger.lines.last().map(|line| &*line.promotion);
+    let turn = Turnover { before, last_ordinal: pair.into.record.last_ordinal };
+    let mut promotion = turn.next(&pair.pipeline.key, pair.into.name(), pair.from.name().clone(), release);
     promotion.skips = skips;
-    promotion.approvals = approvals;
     promotion.leg.facts.base = ledger.base.cloned();
-    // A proposal that is still open is updated, never opened twice.
-    if let Some(open) = ledger.lines.last().filter(|line| line.has_open_proposal()) {
-        promotion.leg.facts.proposal.clone_from(&open.promotion.leg.facts.proposal);
-    }
     ledger.lines.push(Line { promotion: Cow::Owned(promotion), new: true });
 }

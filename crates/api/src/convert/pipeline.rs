@@ -208,7 +208,7 @@ fn gate(gate: &Gate, path: &str, problems: &mut Problems) -> Option<weir_core::G
         Gate { approval: None, window: Some(it), soak: None } => {
             let allow = periods(it.allow.as_deref(), &format!("{path}.window.allow"), problems);
             let deny = periods(it.deny.as_deref(), &format!("{path}.window.deny"), problems);
-            Some(weir_core::Gate::Window(Window { allow, deny }))
+            Some(weir_core::Gate::Window(Window::new(allow, deny)))
         }
         Gate { approval: None, window: None, soak: Some(it) } => {
             let duration = parse_duration(&it.duration);

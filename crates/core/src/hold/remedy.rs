@@ -35,7 +35,7 @@ impl Reason {
             }
             Self::Soaking { opens, .. } => Remedy::Wait { until: *opens },
             Self::OutsideWindow { opens } => opens.map_or(Remedy::ChangeWindow, |until| Remedy::Wait { until }),
-            Self::AwaitingApproval { release, given, need, from } => Remedy::Approve {
+            Self::AwaitingApproval { release, given, need, from, .. } => Remedy::Approve {
                 release,
                 missing: need.saturating_sub(u32::try_from(given.len()).unwrap_or(*need)),
                 from,
@@ -178,17 +178,17 @@ impl fmt::Display for Remedy<'_> {
                 write!(f, "set `version.image` for {workload}, or have it follow a tag or an OCI artifact")
             }
             Self::Reach { target } => write!(f, "make {target} readable again"),
-            Self::Heal { environment } => write!(f, "mend the deployment in {environment}"),
+            Self::Heal { environment } => write!(f, "have it healthy in {environment}, or ask for another release"),
             Self::HealHere => write!(f, "mend the deployment, or promote a newer release"),
             Self::Deploy { environment, release, targets } => {
                 write!(f, "deploy {release} to {targets} targets of {environment}")
             }
             Self::LowerWhen { environment, of } => {
-                write!(f, "lower `promotion.when`: {environment} has only {of} targets")
+                write!(f, "lower `promotion.when`: {environment} has no more than {of} of them")
             }
             Self::Wait { until } => write!(f, "wait until {until}"),
             Self::ChangeWindow => write!(f, "change the window"),
-            Self::Approve { release, missing, from } => write!(f, "{missing} more of {from} approve {release}"),
+            Self::Approve { release, missing, from } => write!(f, "approve {release}: {missing} more of {from}"),
             Self::AddMarker => write!(f, "mark the version's place in the repository"),
             Self::NameWorkload { place } => write!(f, "add `\"workload\": \"KIND/NAME\"` to the marker at {place}"),
             Self::Retry { at } => write!(f, "tried again {at}"),

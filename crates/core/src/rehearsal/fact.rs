@@ -10,6 +10,7 @@ use crate::{
     pipeline::TargetKey,
     promotion::{Checks, Declared, Problem, Review},
     release::Release,
+    turnover::RequestError,
 };
 
 /// Something that happens in the world.
@@ -132,7 +133,7 @@ pub enum FactError {
     /// Nothing to approve.
     #[error("nothing is promoted into environment `{0}`, so there is nothing to approve")]
     NoPromotion(EnvironmentName),
-    /// Nothing comes before it.
-    #[error("`{0}` is the first environment: nothing is promoted into it")]
-    First(EnvironmentName),
+    /// Nobody can ask for that.
+    #[error(transparent)]
+    Request(#[from] RequestError),
 }

@@ -15,7 +15,7 @@ app 6.2.0 waits before prod
   ✗ Soaking           healthy in qa since 2026-11-13T12:00:00Z: opens 2026-11-13T13:00:00Z
                       → wait until 2026-11-13T13:00:00Z
   ✗ AwaitingApproval  1 of 2 approvals for 6.2.0 (ada); anybody with the right to approve may approve
-                      → 1 more of anybody with the right to approve approve 6.2.0
+                      → approve 6.2.0: 1 more of anybody with the right to approve
   ✔ window            open `0 9 * * MON-FRI` for 8h in Europe/Berlin, open until 2026-11-13T16:00:00Z
   · fleet/prod/app    runs 6.1.0
 Next look: 2026-11-13T13:00:00Z

@@ -84,7 +84,7 @@ fn a_window_holds_until_it_opens() {
 #[test]
 fn a_window_that_denies_closes_what_is_otherwise_open() {
     let holidays = Period::new("0 0 24 12 *", minutes(60 * 72), "Europe/Berlin").unwrap();
-    let mut story = Story::of("dev, prod").gate("prod", Gate::Window(Window { allow: vec![], deny: vec![holidays] }));
+    let mut story = Story::of("dev, prod").gate("prod", Gate::Window(Window::new(vec![], vec![holidays])));
     story.world.now = "2026-12-25T12:00:00Z".parse().unwrap();
     story.runs("dev", "1.1.0").settles();
     assert_eq!(story.held("prod"), ["OutsideWindow"]);

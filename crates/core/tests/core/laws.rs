@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
-use proptest::{prelude::*, test_runner::TestRunner};
+use proptest::{
+    prelude::*,
+    test_runner::{RngAlgorithm, TestRng, TestRunner},
+};
 use weir_core::{
     Actor, Approval, Base, Checks, Declared, Fact, Gate, Hold, Intent, Observation, Outcome, Phase, Plan, Policy,
     Promotion, ProposalState, Remedy, Report, Review, Sighting, Unreachable, When, WorkloadState, Write, apply, plan,
@@ -14,10 +17,14 @@ use crate::{
     world::{World, history},
 };
 
-/// Tries a law at every point of many histories.
+/// Tries a law at every point of many histories: the same ones every time, or with `PROPTEST_CASES` set, so many others.
 fn in_every_world(law: impl Fn(&World, &Plan)) {
     let config = ProptestConfig { max_shrink_iters: 4000, failure_persistence: None, ..ProptestConfig::default() };
-    let mut runner = TestRunner::new(config);
+    let seed = TestRng::from_seed(RngAlgorithm::ChaCha, b"a promotion that explains itself");
+    let mut runner = match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => TestRunner::new(config),
+        None => TestRunner::new_with_rng(config, seed),
+    };
     let outcome = runner.run(&history(), |(pipeline, events)| {
         let mut world = World::new(pipeline);
         for event in &events {
@@ -325,15 +332,15 @@ fn release_hold(world: &mut World, index: usize, hold: &Hold) {
         }
         Remedy::Finish { first } => {
             let key = newest(world).unwrap();
-            let first = first.clone();
             let promotion = world.rehearsal.snapshot.promotions.iter_mut().find(|known| known.key == key).unwrap();
-            let base = Base {
+            promotion.leg.facts.base = Some(Base {
                 commit: "0".repeat(40).parse().unwrap(),
                 seen: world.rehearsal.now,
-                declares: Declared::Releases(vec![first]),
-            };
-            promotion.leg.facts.base = Some(base);
+                declares: Declared::Releases(vec![first.clone()]),
+            });
             promotion.leg.facts.accepted = Some(world.rehearsal.now);
+            let (environment, release, state) = (into, first.clone(), WorkloadState::Healthy);
+            happen(world, Fact::Seen { environment, target: None, release, state });
         }
         Remedy::Pin { .. } | Remedy::Heal { .. } | Remedy::Reach { .. } | Remedy::Deploy { .. } => {
             let wanted = hold_release(hold).unwrap_or_else(|| release("2.0.0"));

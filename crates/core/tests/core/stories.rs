@@ -358,3 +358,45 @@ fn a_busy_first_environment_does_not_restart_the_checks_of_what_is_merging() {
     assert_eq!(story.phases("prod")[0], ("1.0.0".into(), Phase::Superseded));
     assert_eq!(story.promoted("prod").unwrap(), "1.9.0");
 }
+
+#[test]
+fn a_rollback_of_a_deployment_that_never_became_healthy() {
+    let mut story = Story::of("staging, prod").merges_itself("prod");
+    story.runs("staging", "1.0.0").settles().deploys("prod").runs("staging", "1.1.0").settles().fails("prod", "1.1.0");
+    story.settles();
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Delivered, vec!["DeployFailed"]));
+    story.asks("bob", "prod", "1.0.0");
+    assert_eq!(story.phases("prod")[1], ("1.1.0".into(), Phase::RolledBack));
+    assert_eq!((story.promoted("prod").unwrap().as_str(), story.phase("prod")), ("1.0.0", Phase::Delivered));
+    story.deploys("prod").waits(minutes(600));
+    assert_eq!((story.phases("prod").len(), story.phase("prod")), (3, Phase::Succeeded), "1.1.0 does not come back");
+    assert_eq!(story.held("prod"), ["Refused"]);
+}
+
+#[test]
+fn a_rollback_is_not_overtaken_by_automation_before_it_runs() {
+    let mut story = Story::of("staging, prod").merges_itself("prod");
+    story.runs("staging", "1.0.0").settles().deploys("prod").runs("staging", "1.1.0").settles().deploys("prod");
+    story.asks("bob", "prod", "1.0.0").runs("staging", "1.2.0").settles();
+    assert_eq!((story.promoted("prod").unwrap().as_str(), story.phase("prod")), ("1.0.0", Phase::Delivered));
+    assert!(story.held("prod").contains(&"Behind"));
+    story.deploys("prod");
+    assert_eq!(story.promoted("prod").unwrap(), "1.2.0", "then the newer one goes its way");
+}
+
+#[test]
+fn a_request_for_what_nobody_has_seen() {
+    let mut story = Story::of("staging, prod");
+    story.runs("staging", "1.2.0").runs("prod", "1.0.0").settles().asks("bob", "prod", "9.9.9");
+    assert_eq!(story.held("prod"), ["Behind", "NotHealthyYet"]);
+    assert!(story.holds("prod")[1].reason.to_string().contains("never seen"));
+    story.asks("bob", "prod", "1.2.0");
+    assert_eq!(story.phase("prod"), Phase::Proposed);
+}
+
+#[test]
+fn an_approval_stays_when_somebody_asks_for_the_same_release() {
+    let mut story = Story::of("staging, prod").approval("prod", 1);
+    story.runs("staging", "1.1.0").settles().approves("ann", "prod", "1.1.0").asks("bob", "prod", "1.1.0");
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Proposed, vec!["AwaitingReview"]));
+}

@@ -115,7 +115,7 @@ impl Story {
     /// Weekdays from nine to five in Berlin.
     pub(crate) fn office_hours(self, name: &str) -> Self {
         let office = Period::new("0 9 * * MON-FRI", SignedDuration::from_hours(8), "Europe/Berlin").unwrap();
-        self.gate(name, Gate::Window(Window { allow: vec![office], deny: vec![] }))
+        self.gate(name, Gate::Window(Window::new(vec![office], vec![])))
     }
 
     pub(crate) fn policy(self, name: &str, change: impl FnOnce(&mut Policy)) -> Self {

@@ -47,7 +47,7 @@ fn what_is_approved_finishes_first() {
     assert!(story.held("prod").contains(&"Behind"));
     story.goes_through("prod");
     assert_eq!(story.promoted("prod").unwrap(), "1.2.0");
-    assert_eq!(story.held("prod"), ["AwaitingApproval"], "the approval went with the promotion it was given in");
+    assert_eq!(story.held("prod"), ["AwaitingReview"], "what was approved while it waited is approved");
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn gate() -> impl Generate<Value = Gate> {
         let period =
             Period::new(schedule, SignedDuration::from_mins(20 + 100 * i64::from(deny)), "Europe/Berlin").unwrap();
         let (allow, deny) = if deny { (vec![], vec![period]) } else { (vec![period], vec![]) };
-        Gate::Window(Window { allow, deny })
+        Gate::Window(Window::new(allow, deny))
     });
     prop_oneof![approval, window, (1..300i64).prop_map(|minutes| Gate::Soak(SignedDuration::from_mins(minutes)))]
 }
