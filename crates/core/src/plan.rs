@@ -162,8 +162,8 @@ fn cross<'a>(
     let policy = into.definition.promotion.as_ref();
     let when = policy.map_or(When::Any, |policy| policy.when);
     let passable = !pipeline.deleted && !from.targets.is_empty() && !into.targets.is_empty();
-    let declares = policy.is_none_or(|policy| policy.strategy.has_repository());
-    let declared = if declares { ledger.declared() } else { &[] };
+    let in_git = policy.is_none_or(|policy| policy.strategy.has_repository());
+    let declared = if in_git { ledger.declared() } else { &[] };
     let mut candidate = None;
     let mut holds = Vec::new();
     if !passable || (policy.is_none() && ledger.live().is_some()) {

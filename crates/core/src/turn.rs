@@ -199,13 +199,13 @@ pub(crate) fn advance(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Opti
 
 fn begin(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>, candidate: Candidate<'_>) -> Advance {
     let (release, mut holds) = match candidate {
-        Candidate::Go(offer) if policy.is_some() => match undeployed_request(ledger) {
-            Some(first) => (Some(offer.release.clone()), vec![behind(offer.release, first, true)]),
-            None => {
+        Candidate::Go(offer) if policy.is_some() => {
+            let Some(first) = undeployed_request(ledger) else {
                 create(ledger, pair, offer.release.clone(), Vec::new());
                 return Advance::Created;
-            }
-        },
+            };
+            (Some(offer.release.clone()), vec![behind(offer.release, first, true)])
+        }
         Candidate::Go(offer) => (Some(offer.release.clone()), vec![no_strategy(offer.release)]),
         Candidate::Held { release: Some(release), holds } if policy.is_none() && holds.iter().any(is_for_people) => {
             let holds = vec![no_strategy(&release)];
