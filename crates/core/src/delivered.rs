@@ -74,14 +74,18 @@ pub(crate) fn follow(
 /// What was delivered and did not run yet is over when another release is delivered. If a person asked for one that is
 /// not newer, they took it back, and it shall not come again by itself.
 fn overtake(before: &mut Line<'_>, by: &Promotion, pair: &Pair<'_, '_>) {
+    let phase = before.promotion.phase;
+    if !matches!(phase, Phase::Delivered | Phase::Failed) {
+        return;
+    }
     let (old, new) = (&before.promotion.release, &by.release);
+    let newer = || Order::between(new, old, &pair.from.record).is_newer(new, old);
+    let taken_back = by.requested_by.is_some() && old != new && !newer();
     let note = format!("{new} was delivered after it");
-    let newer = Order::between(new, old, &pair.from.record).is_newer(new, old);
-    let taken_back = by.requested_by.is_some() && old != new && !newer;
-    match before.promotion.phase {
-        Phase::Delivered | Phase::Failed if taken_back => before.end(Phase::RolledBack, pair.moment.now, note),
-        Phase::Delivered => before.end(Phase::Superseded, pair.moment.now, note),
-        _ => {}
+    if taken_back {
+        before.end(Phase::RolledBack, pair.moment.now, note);
+    } else if phase == Phase::Delivered {
+        before.end(Phase::Superseded, pair.moment.now, note);
     }
 }
 
