@@ -251,8 +251,8 @@ fn remember(into: &mut Place<'_>, reasons: Vec<Reason>, ledger: &Ledger<'_>, mom
     if into.record.holds != holds {
         into.record.to_mut().holds = holds;
     }
-    let over = ledger.promotions().filter(|promotion| !promotion.phase.is_live());
-    let ordinal = over.map(|promotion| promotion.key.ordinal).max().unwrap_or_default();
+    let earlier = ledger.lines.len().checked_sub(2).and_then(|index| ledger.lines.get(index));
+    let ordinal = earlier.map_or(0, |line| line.promotion.key.ordinal);
     if into.record.last_ordinal < ordinal {
         into.record.to_mut().last_ordinal = ordinal;
     }

@@ -60,7 +60,7 @@ pub struct EnvironmentRecord {
     /// The releases that shall not come here again. Never forgotten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refusals: Vec<Refusal>,
-    /// The highest ordinal of a promotion into this environment that is over.
+    /// The highest ordinal before the present one, whose record may have been removed by now.
     #[serde(default)]
     pub last_ordinal: u64,
     /// Why the candidate that has no promotion yet has none.

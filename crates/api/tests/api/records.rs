@@ -43,6 +43,7 @@ fn promotion(ordinal: u64, second: i64, shape: u16) -> core::Promotion {
             given: vec!["bob".into()],
             need: 2,
             from: core::Approvers { users: ["ada".to_owned()].into(), groups: ["release".to_owned()].into() },
+            except: Some("ada".into()),
         },
     ];
     let holds: Vec<_> = reasons.into_iter().map(|reason| Hold { reason, since: moment(second) }).collect();
