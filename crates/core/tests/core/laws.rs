@@ -434,7 +434,9 @@ fn a_crash_between_any_two_writes_loses_nothing_and_does_nothing_twice() {
                         // Once another has the turn, it makes no difference why the one before gave it up.
                         let gave_up = matches!(promotion.phase, Phase::Withdrawn | Phase::Superseded);
                         let phase = if gave_up { Phase::Superseded } else { promotion.phase };
-                        (promotion.key.clone(), phase, promotion.leg.intent.clone(), promotion.approvals.clone())
+                        let (name, release) = (promotion.key.environment.clone(), promotion.release.clone());
+                        // An ordinal that was remembered and never given is a gap in the numbers, and nothing else.
+                        (name, release, phase, promotion.leg.intent.clone(), promotion.approvals.clone())
                     })
                     .collect::<Vec<_>>()
             };
