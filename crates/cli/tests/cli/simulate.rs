@@ -63,6 +63,21 @@ steps:
 }
 
 #[test]
+fn flux_deploys_what_was_merged_even_if_the_next_release_has_the_turn() {
+    let story = "
+assume: {deployAfter: 5m}
+steps:
+  - {at: 2026-11-13T09:00:00Z, deployed: {environment: dev, release: 1.1.0}}
+  - {at: +1m, promote: {environment: qa, release: 1.0.0, by: ann@example.org}}
+  - {at: +1m, merge: {environment: qa, by: ann@example.org}}
+";
+    let ran = simulate_from("{dev: {runs: 1.0.0}, qa: {runs: 1.0.1}}", story);
+    let at = |words: &str| ran.stdout.find(words).unwrap_or_else(|| panic!("{words}\n{}", ran.shown()));
+    assert!(at("09:02:00Z  qa    → 1.1.0 shall go from dev to qa") < at("09:07:00Z  qa    · Flux deploys 1.0.0"));
+    assert!(ran.stdout.contains("1.0.0 is Succeeded"), "{}", ran.shown());
+}
+
+#[test]
 fn what_is_said_and_what_is_assumed_at_the_same_time_do_not_collide() {
     let story = "
 assume: {mergeAfter: 10m}
