@@ -6,11 +6,11 @@ mod world;
 use jiff::Timestamp;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_saphyr::Spanned;
-use weir_core::{EnvironmentName, Name, Namespace, Pipeline, Revision, Selector, WorkloadKey};
+use weir_core::{EnvironmentName, Name, Namespace, Pipeline, Selector, WorkloadKey};
 
 use crate::{
     document::{Entries, Source},
-    naming,
+    naming::{self, Reported},
     time::{self, Time},
 };
 
@@ -70,7 +70,7 @@ struct Target {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Workload {
-    revision: Option<Revision>,
+    revision: Option<Reported>,
     branch: Option<String>,
     #[serde(default)]
     state: Health,
@@ -111,7 +111,7 @@ pub(crate) struct Freeze {
     namespace: Option<Namespace>,
     pipeline: Option<Name>,
     environment: Option<EnvironmentName>,
-    release: Option<Revision>,
+    release: Option<Reported>,
     from: Option<Time>,
     until: Option<Time>,
 }
@@ -123,7 +123,7 @@ impl Freeze {
             namespace: self.namespace.clone(),
             pipeline: self.pipeline.clone(),
             environment: self.environment.clone(),
-            release: self.release.clone(),
+            release: self.release.clone().map(|release| release.0),
         };
         weir_core::Freeze {
             name: self.name.clone(),

@@ -69,7 +69,7 @@ struct Reported {
     cluster: Option<String>,
     namespace: Option<String>,
     workload: Option<WorkloadKey>,
-    revision: Option<weir_core::Revision>,
+    revision: Option<naming::Reported>,
     failed: Option<String>,
 }
 
@@ -254,7 +254,7 @@ impl Reported {
         let target = stage.target(&self.environment, self.cluster.as_deref(), self.namespace.as_deref())?;
         let workload = self.workload.clone().unwrap_or_else(|| naming::workload(&stage.rehearsal.pipeline));
         let (outcome, sentence) = match (&self.revision, &self.failed) {
-            (Some(revision), None) => {
+            (Some(naming::Reported(revision)), None) => {
                 let sentence = format!("{workload} reports {revision} as deployed{}", on(target.as_ref()));
                 (Outcome::Succeeded(revision.clone()), sentence)
             }

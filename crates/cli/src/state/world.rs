@@ -182,7 +182,7 @@ fn release_of(workloads: &BTreeMap<weir_core::WorkloadKey, weir_core::Workload>)
 fn seen(written: &Workload) -> Result<weir_core::Workload> {
     let version = match (&written.revision, &written.branch) {
         (Some(_), Some(_)) => return Err(anyhow!("write `revision` or `branch`, not both")),
-        (Some(revision), None) => Version::Revision(revision.clone()),
+        (Some(revision), None) => Version::Revision(revision.0.clone()),
         (None, Some(branch)) => Version::Branch(branch.as_str().into()),
         (None, None) => Version::Nothing,
     };

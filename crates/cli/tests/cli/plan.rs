@@ -66,6 +66,14 @@ fn a_version_that_looks_like_a_number_stays_as_it_is_written() {
 }
 
 #[test]
+fn a_digest_that_flux_appended_is_no_part_of_a_version() {
+    let state = "environments: {dev: {runs: 6.2.0+1a2b3c4d5e6f}, qa: {runs: 6.2.0}}\n";
+    let report = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
+    assert_eq!(report["environments"][0]["targets"][0]["runs"]["HelmRelease/podinfo"], "6.2.0");
+    assert_eq!(report["environments"][1]["next"], serde_json::Value::Null);
+}
+
+#[test]
 fn yaml_and_json_say_the_same() {
     let state = "at: 2026-11-13T14:30:00Z\nenvironments: {dev: {runs: 6.10}, qa: {runs: '1e3'}}\n";
     let json = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
