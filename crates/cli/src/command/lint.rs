@@ -9,6 +9,7 @@ use weir_api::{ManifestError, Object};
 use crate::{
     document::{self, Located, Source},
     files,
+    manifests::{self, Contents},
     output::{self, Format, Output, count},
     scenario,
     state::State,
@@ -61,12 +62,9 @@ impl Lint {
         for file in files::yaml(&self.paths)? {
             report.files += 1;
             let text = files::text(&file)?;
-            let (manifests, mut errors) = weir_api::read(&file.display().to_string(), &text);
-            if !self.paths.contains(&file) {
-                report.skipped += forgive_strangers(&mut errors);
-            }
+            let Contents { manifests, errors, strangers } = manifests::read(&self.paths, &file, &text);
             let skipped = manifests.iter().filter(|it| matches!(it.object, Object::Other { .. })).count();
-            report.skipped += skipped;
+            report.skipped += skipped + strangers;
             report.objects += manifests.len() - skipped;
             lines.extend(errors.iter().map(ToString::to_string));
             report.findings.extend(errors.into_iter().map(finding));
@@ -95,20 +93,6 @@ impl Lint {
         output::say(checked);
         Ok(())
     }
-}
-
-/// Takes out what is wrong with documents that do not mean to be objects: they name neither version nor kind.
-fn forgive_strangers(errors: &mut Vec<ManifestError>) -> usize {
-    let lacks = |error: &ManifestError, field: &str| error.path == field && error.found.is_none();
-    let place = |error: &ManifestError| (error.line, error.column);
-    let lacking = |field: &str| errors.iter().filter(|error| lacks(error, field)).map(place).collect::<Vec<_>>();
-    let (versions, kinds) = (lacking("apiVersion"), lacking("kind"));
-    let strangers: Vec<_> = versions.into_iter().filter(|place| kinds.contains(place)).collect();
-    errors.retain(|error| {
-        let header = lacks(error, "apiVersion") || lacks(error, "kind");
-        !(header && strangers.contains(&place(error)))
-    });
-    strangers.len()
 }
 
 /// Whether it is one of the documents that are no kind of Kubernetes: a State or a Scenario.
