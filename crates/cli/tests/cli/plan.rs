@@ -149,6 +149,21 @@ fn mistakes_in_a_state_are_told_with_their_place() {
 }
 
 #[test]
+fn an_ordinal_is_a_number_that_every_reader_of_json_understands() {
+    let told = |ordinal: &str| {
+        let state = format!(
+            "promotions:\n  - {{environment: qa, release: 1.0.0, ordinal: {ordinal}}}\n  - {{environment: qa, release: 1.1.0}}\n"
+        );
+        plan("pipeline-pull-request.yaml", &state, &[]).stderr
+    };
+    for wrong in ["18446744073709551615", "9007199254740993", "99999999999999999999", "0", "-1", "first"] {
+        let words = format!("state.yaml:4:48: `{wrong}` is not an ordinal: write a whole number from 1 to");
+        assert!(told(wrong).contains(&words), "{}", told(wrong));
+    }
+    assert!(told("9007199254740992").contains("state.yaml:5:19: no ordinal is left after 9007199254740992"));
+}
+
+#[test]
 fn another_version_or_kind_of_document_is_refused() {
     let place = folder(&[("v2.yaml", "apiVersion: weir.dev/v2\nkind: State\n")]);
     let pipeline = "docs/examples/pipeline-pull-request.yaml";
@@ -173,6 +188,26 @@ fn which_pipeline_has_to_be_said_if_there_are_several() {
     assert!(ask(&["other"]).stdout.starts_with("default/other at "));
     assert!(ask(&["default/podinfo"]).stdout.starts_with("default/podinfo at "));
     assert!(ask(&["third"]).stderr.contains("there is no pipeline `third`"));
+}
+
+#[test]
+fn documents_in_a_folder_that_are_no_objects_are_skipped() {
+    let state = "apiVersion: weir.dev/v1alpha1\nkind: State\n";
+    let pipeline = example("pipeline-pull-request.yaml");
+    let place = folder(&[("p/a.yaml", &pipeline), ("p/values.yaml", "image: {tag: 1}\n"), ("state.yaml", state)]);
+    let ran = weir_in(place.path(), &["plan", "-f", "p", "--state", "state.yaml"], "");
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    let ran = weir_in(place.path(), &["plan", "-f", "p/a.yaml", "-f", "p/values.yaml", "--state", "state.yaml"], "");
+    assert!(ran.code == 1 && ran.stderr.contains("p/values.yaml:1:1: kind: is missing"), "{}", ran.shown());
+}
+
+#[test]
+fn a_pipeline_that_is_defined_twice_is_an_error_that_names_both_places() {
+    let pipeline = example("pipeline-pull-request.yaml");
+    let place = folder(&[("p/a.yaml", &pipeline), ("p/b.yaml", &format!("---\n{pipeline}"))]);
+    let ran = weir_in(place.path(), &["plan", "-f", "p", "--state", "state.yaml"], "");
+    let words = "error: pipeline `default/podinfo` is defined twice: p/a.yaml:";
+    assert!(ran.code == 1 && ran.stderr.starts_with(words) && ran.stderr.contains(", p/b.yaml:"), "{}", ran.shown());
 }
 
 #[test]
