@@ -14,6 +14,9 @@ use crate::naming::listed;
 /// The version of the documents that are read here.
 pub(crate) const VERSION: &str = "weir.dev/v1alpha1";
 
+/// The group of the documents that are read here. It has no other kinds.
+pub(crate) const GROUP: &str = "weir.dev/";
+
 /// Something that is wrong in a file, and where.
 #[derive(Debug, Clone)]
 pub(crate) struct Located {

@@ -150,6 +150,32 @@ pub(super) struct Stage<'a> {
 }
 
 impl Step {
+    /// There has to be exactly one thing that happens.
+    pub(super) fn check(&self, source: &Source<'_>) -> Result<()> {
+        let all = [
+            self.deployed.is_some(),
+            self.deploying.is_some(),
+            self.failed.is_some(),
+            self.unreachable.is_some(),
+            self.reported.is_some(),
+            self.declared.is_some(),
+            self.merge.is_some(),
+            self.close.is_some(),
+            self.checks.is_some(),
+            self.review.is_some(),
+            self.approve.is_some(),
+            self.promote.is_some(),
+            self.freeze.is_some(),
+            self.unfreeze.is_some(),
+            self.suspend.is_some(),
+            self.resume.is_some(),
+        ];
+        if all.into_iter().filter(|happens| *happens).count() == 1 {
+            return Ok(());
+        }
+        Err(source.error(self.at.referenced, format_args!("write exactly one of: {WORDS}")))
+    }
+
     /// What happens. There has to be exactly one thing.
     pub(super) fn happening(&self, stage: &Stage<'_>) -> Result<Happening> {
         let deployed = self.deployed.as_ref().map(|it| it.happening(stage, WorkloadState::Healthy));
@@ -181,11 +207,9 @@ impl Step {
             self.suspend.as_ref().map(|_| suspended(true, "the pipeline is suspended")),
             self.resume.as_ref().map(|_| suspended(false, "the pipeline is resumed")),
         ];
-        let mut all = all.into_iter().flatten();
-        match (all.next(), all.next()) {
-            (Some(one), None) => one,
-            _ => Err(stage.source.error(self.at.referenced, format_args!("write exactly one of: {WORDS}"))),
-        }
+        self.check(stage.source)?;
+        let nothing = || Err(stage.source.error(self.at.referenced, "nothing happens"));
+        all.into_iter().flatten().next().unwrap_or_else(nothing)
     }
 }
 
