@@ -113,6 +113,21 @@ steps:
 }
 
 #[test]
+fn a_merge_against_a_freeze_is_told_and_does_not_read_like_the_end_of_the_freeze() {
+    let story = "
+until: +1h
+steps:
+  - {at: 2026-11-13T09:00:00Z, deployed: {environment: dev, release: 1.1.0}}
+  - {at: +1m, freeze: {name: stop, reason: audit, by: eve@example.org}}
+  - {at: +1m, merge: {environment: qa, by: ann@example.org}}
+";
+    let ran = simulate_from("{dev: {runs: 1.0.0}, qa: {runs: 1.0.0}}", story);
+    let words = "09:02:00Z  qa    ! merged against Frozen: frozen by eve@example.org with `stop`: audit";
+    assert!(ran.stdout.contains(words), "{}", ran.shown());
+    assert!(!ran.stdout.contains("qa    ✔ Frozen no longer holds"), "{}", ran.shown());
+}
+
+#[test]
 fn a_story_that_cannot_go_on_says_where_and_keeps_what_was_told() {
     let story = "
 steps:
