@@ -100,7 +100,15 @@ pub(crate) fn read(file: &Path) -> Result<Story> {
     let timeline = scenario.timeline(&source, Some(start))?;
     let last = timeline.last().copied().unwrap_or(start);
     let until = match &scenario.until {
-        Some(until) => source.at(until.referenced, until.value.after(Some(last)))?,
+        Some(until) => {
+            let time = source.at(until.referenced, until.value.after(Some(last)))?;
+            let begins = timeline.first().copied().unwrap_or(start);
+            if time < begins {
+                let words = format!("`{time}` is before `{begins}`, when it begins: nothing would be played");
+                return Err(source.error(until.referenced, words));
+            }
+            time
+        }
         None => last.checked_add(PATIENCE)?,
     };
     let file = file.to_owned();

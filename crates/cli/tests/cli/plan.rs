@@ -164,6 +164,12 @@ fn an_ordinal_is_a_number_that_every_reader_of_json_understands() {
 }
 
 #[test]
+fn stdin_is_read_only_once() {
+    let ran = weir(&["plan", "-f", "-", "--state", "-"]);
+    assert!(ran.code == 1 && ran.stderr.contains("`-f -` and `--state -` both read stdin"), "{}", ran.shown());
+}
+
+#[test]
 fn another_version_or_kind_of_document_is_refused() {
     let place = folder(&[("v2.yaml", "apiVersion: weir.dev/v2\nkind: State\n")]);
     let pipeline = "docs/examples/pipeline-pull-request.yaml";

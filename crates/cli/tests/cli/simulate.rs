@@ -156,6 +156,13 @@ steps:
 }
 
 #[test]
+fn a_story_does_not_end_before_it_begins() {
+    let ran = simulate("until: 2026-11-12T00:00:00Z\nsteps:\n  - {at: 2026-11-13T09:00:00Z, suspend: {}}\n");
+    let words = "story.yaml:4:8: `2026-11-12T00:00:00Z` is before `2026-11-13T09:00:00Z`, when it begins";
+    assert!(ran.code == 1 && ran.stderr.contains(words), "{}", ran.shown());
+}
+
+#[test]
 fn a_story_without_an_end_is_stopped() {
     // A window that opens and closes for years, and a release that waits for it and for a freeze that ends much later.
     let pipeline = example("scenario-friday.yaml").replace("0 9 * * MON-FRI", "'*/2 * * * *'").replace("8h", "1m");
