@@ -149,8 +149,7 @@ fn of_two_pipelines_of_one_name_the_newer_group_wins_and_the_other_is_named() {
 
 #[test]
 fn the_items_of_a_list_are_objects_like_any_other() {
-    let item =
-        |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>().replacen("  ", "- ", 1);
+    let item = |text: &str| format!("  - {}\n", text.trim_end().replace('\n', "\n    "));
     let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
     let broken = "apiVersion: pipelines.weave.works/v1alpha1\nkind: Pipelin\nkind: Pipelin\n";
     let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n";
