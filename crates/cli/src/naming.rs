@@ -22,6 +22,22 @@ impl TryFrom<String> for Reported {
     }
 }
 
+/// The account of a person. An approval of nobody would count as one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Account(pub(crate) String);
+
+impl TryFrom<String> for Account {
+    type Error = anyhow::Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        if text.trim().is_empty() {
+            return Err(anyhow!("who? write the name of an account"));
+        }
+        Ok(Self(text))
+    }
+}
+
 fn revision(text: &str) -> Result<Revision, NameError> {
     Revision::from_flux(text, FluxSuffix::Unknown)
 }
@@ -38,7 +54,9 @@ pub(crate) fn release(pipeline: &Pipeline, text: &str) -> Result<Release> {
             .trim()
             .split_once('=')
             .ok_or_else(|| anyhow!("`{part}` is not a workload and its revision: write `HelmRelease/NAME=REVISION`"))?;
-        Ok((workload.parse::<WorkloadKey>()?, self::revision(revision)?))
+        let workload = workload.parse()?;
+        check_workload(pipeline, &workload)?;
+        Ok((workload, self::revision(revision)?))
     };
     Ok(Release::new(text.split(',').map(member).collect::<Result<Vec<_>>>()?)?)
 }
@@ -48,6 +66,16 @@ pub(crate) fn workload(pipeline: &Pipeline) -> WorkloadKey {
     match &pipeline.application {
         Application::Workload(workload) => workload.clone(),
         Application::Labelled => WorkloadKey { kind: WorkloadKind::HelmRelease, name: pipeline.key.name.clone() },
+    }
+}
+
+/// Whether a workload is one of the pipeline's, as far as the pipeline tells: one with `appRef` has no other.
+pub(crate) fn check_workload(pipeline: &Pipeline, workload: &WorkloadKey) -> Result<()> {
+    match &pipeline.application {
+        Application::Workload(own) if own != workload => {
+            Err(anyhow!("`{workload}` is not a workload of pipeline `{}`; it has `{own}`", pipeline.key))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -113,10 +113,27 @@ pub(crate) struct Freeze {
     environment: Option<EnvironmentName>,
     release: Option<Reported>,
     from: Option<Time>,
-    until: Option<Time>,
+    until: Option<Spanned<Time>>,
+}
+
+impl State {
+    /// Whether it makes sense, as far as it alone tells.
+    pub(crate) fn check(&self, source: &Source<'_>) -> anyhow::Result<()> {
+        self.freezes.iter().try_for_each(|freeze| freeze.check(source))
+    }
 }
 
 impl Freeze {
+    /// It ends after it begins.
+    pub(crate) fn check(&self, source: &Source<'_>) -> anyhow::Result<()> {
+        match (&self.from, &self.until) {
+            (Some(from), Some(until)) if until.value.0 <= from.0 => {
+                Err(source.error(until.referenced, "`until` has to be later than `from`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The freeze; without `from` it counts from then on.
     pub(crate) fn to_core(&self, then: Timestamp) -> weir_core::Freeze {
         let selector = Selector {
@@ -131,7 +148,7 @@ impl Freeze {
             reason: self.reason.clone(),
             by: self.by.clone(),
             from: time::or(self.from, then),
-            until: self.until.map(Into::into),
+            until: self.until.as_ref().map(|until| until.value.into()),
         }
     }
 }

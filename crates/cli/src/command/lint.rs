@@ -156,7 +156,7 @@ fn is_kind(object: &Object, wanted: &str) -> bool {
 
 /// What is wrong with the states and scenarios of a file, as far as the file alone tells.
 fn check_ours(source: &Source<'_>, ours: &[&Manifest]) -> Result<Vec<Located>> {
-    let state = source.find::<State>("State").map(drop);
+    let state = source.find::<State>("State").and_then(|state| state.map_or(Ok(()), |state| state.check(source)));
     let errors = state.err().into_iter().chain(scenario::check(source));
     let mut wrong: Vec<Located> = errors.map(anyhow::Error::downcast).collect::<Result<_, _>>()?;
     let is_known = |object: &Object| is_kind(object, "State") || is_kind(object, "Scenario");

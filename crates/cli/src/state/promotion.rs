@@ -12,7 +12,7 @@ use weir_core::{
 use super::{release, world::made_up_commit};
 use crate::{
     document::Source,
-    naming,
+    naming::{self, Account},
     time::{self, Time},
 };
 
@@ -57,7 +57,7 @@ impl TryFrom<String> for Ordinal {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Agreement {
-    by: String,
+    by: Account,
     #[serde(default)]
     groups: Vec<String>,
     at: Option<Time>,
@@ -147,7 +147,7 @@ impl Promotion {
         }
         for approval in &self.approvals {
             let release = optional(source, pipeline, approval.release.as_ref())?.unwrap_or_else(|| what.clone());
-            let by = Actor { name: approval.by.clone(), groups: approval.groups.clone() };
+            let by = Actor { name: approval.by.0.clone(), groups: approval.groups.clone() };
             promotion.approvals.push(Approval { by, release, at: time::or(approval.at, now) });
         }
         if let Some(proposal) = &self.proposal {

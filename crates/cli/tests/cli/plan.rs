@@ -164,6 +164,41 @@ fn an_ordinal_is_a_number_that_every_reader_of_json_understands() {
 }
 
 #[test]
+fn what_makes_no_sense_in_a_state_is_told_with_its_place() {
+    let told = |state: &str, words: &str| {
+        let ran = plan("pipeline-pull-request.yaml", state, &[]);
+        assert!(ran.code == 1 && ran.stderr.contains(words), "{words}\n{}", ran.shown());
+    };
+    told(
+        "promotions:\n  - {environment: qa, release: 1.0.0, approvals: [{by: ''}]}\n",
+        "state.yaml:4:56: who? write the name of an account",
+    );
+    told(
+        "freezes:\n  - {name: a, reason: b, by: c, from: 2026-11-13T00:00:00Z, until: 2026-11-12T00:00:00Z}\n",
+        "state.yaml:4:68: `until` has to be later than `from`",
+    );
+    let other = "`HelmRelease/other` is not a workload of pipeline `default/podinfo`; it has `HelmRelease/podinfo`";
+    let workloads =
+        "environments:\n  dev:\n    targets:\n      - workloads:\n          HelmRelease/other: {revision: 1}\n";
+    told(workloads, &format!("state.yaml:7:11: {other}"));
+    told("environments:\n  dev: {runs: HelmRelease/other=1}\n", &format!("state.yaml:4:15: {other}"));
+}
+
+#[test]
+fn mistakes_are_told_in_plain_words() {
+    let told = |state: &str| plan("pipeline-pull-request.yaml", state, &[]).stderr;
+    let words = |state: &str| told(state).trim_end().rsplit_once(": state.yaml:").map(|it| it.1.to_owned()).unwrap();
+    assert_eq!(
+        words("environments:\n  dev: {state: broken}\n"),
+        "4:16: found `broken`, allowed `healthy`, `progressing`, `failed`"
+    );
+    assert_eq!(words("environments:\n  dev: {runs: [1]}\n"), "4:15: write a text or a number");
+    assert_eq!(words("promotions: 1\n"), "3:13: write a list, such as `[a, b]`");
+    let proposal = "promotions:\n  - {environment: qa, release: 1.0.0, proposal: {id: '1', conflict: maybe}}\n";
+    assert_eq!(words(proposal), "4:69: write `true` or `false`");
+}
+
+#[test]
 fn stdin_is_read_only_once() {
     let ran = weir(&["plan", "-f", "-", "--state", "-"]);
     assert!(ran.code == 1 && ran.stderr.contains("`-f -` and `--state -` both read stdin"), "{}", ran.shown());
