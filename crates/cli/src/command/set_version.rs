@@ -170,10 +170,18 @@ fn compute(files: &[PathBuf], edits: &[(Selector, Value)], wanted: Option<&str>)
     let mut errors = Vec::new();
     for file in files {
         let bytes = fs::read(file).with_context(|| format!("reading `{}` failed", file.display()))?;
+        let is_wanted = |bytes: &[u8]| wanted.is_none_or(|wanted| mentions(bytes, wanted));
         let before = match String::from_utf8(bytes) {
             Ok(text) => text,
-            Err(error) if wanted.is_some() && !mentions(error.as_bytes(), MARKER_KEY) => continue,
-            Err(_) => bail!("`{}` is not UTF-8, so it is no YAML that can be changed", file.display()),
+            Err(error) => {
+                let words = format!("{}: the file is not UTF-8, so it is no YAML that can be changed", file.display());
+                if is_wanted(error.as_bytes()) {
+                    errors.push(words);
+                } else if mentions(error.as_bytes(), MARKER_KEY) {
+                    left_alone(&words);
+                }
+                continue;
+            }
         };
         match set(&before, edits) {
             Ok(edited) if edited.changes.is_empty() && edited.kept.is_empty() => {}
@@ -182,8 +190,8 @@ fn compute(files: &[PathBuf], edits: &[(Selector, Value)], wanted: Option<&str>)
                 let place = error.place().map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
                 let words = format!("{}{place}: {}", file.display(), sentence(&error, &before));
                 let strange = matches!(error, weir_yaml::Error::NotYaml { .. });
-                if strange && wanted.is_some_and(|wanted| !mentions(before.as_bytes(), wanted)) {
-                    output::warn(format_args!("{words}; its markers are others, so it is left alone"));
+                if strange && !is_wanted(before.as_bytes()) {
+                    left_alone(&words);
                 } else {
                     errors.push(words);
                 }
@@ -194,6 +202,10 @@ fn compute(files: &[PathBuf], edits: &[(Selector, Value)], wanted: Option<&str>)
         bail!("nothing was changed\n{}", errors.join("\n"));
     }
     Ok(changes)
+}
+
+fn left_alone(words: &str) {
+    output::warn(format_args!("{words}; its markers are others, so it is left alone"));
 }
 
 /// What went wrong, in words that fit the file: not everything that is no YAML is a template.

@@ -90,6 +90,18 @@ fn a_file_that_is_not_yaml_blocks_only_those_whose_markers_it_mentions() {
 }
 
 #[test]
+fn a_file_that_is_not_utf_8_blocks_only_those_whose_markers_it_mentions() {
+    for (marker, code) in [("default:other:prod", 0), ("default:podinfo:prod", 1)] {
+        let place = folder(&[("a.yaml", MARKED)]);
+        let latin = [b"a: \xfc # {\"$promotion\": \"".as_slice(), marker.as_bytes(), b"\"}\n"].concat();
+        fs::write(place.path().join("b.yaml"), latin).unwrap();
+        let ran = set(&place, &["."]);
+        assert!(ran.code == code && ran.stderr.contains("./b.yaml: the file is not UTF-8"), "{}", ran.shown());
+        assert_eq!(text(&place, "a.yaml") == MARKED, code == 1);
+    }
+}
+
+#[test]
 fn a_file_is_called_a_template_only_if_it_looks_like_one() {
     let told = |text: &str| set(&folder(&[("a.yaml", &format!("{text}\n{MARKED}"))]), &["."]).stderr;
     assert!(!told("a: [").contains("template"), "{}", told("a: ["));
