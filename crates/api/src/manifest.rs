@@ -78,19 +78,26 @@ impl fmt::Debug for Content {
 ///
 /// Whatever is wrong is reported, not only the first thing: syntax, fields that nobody knows, schema and CEL rules of the
 /// kind, and what conversion into the core checks. An object with an error is not among the manifests; the others are.
+/// The items of a `List`, as `kubectl get -o yaml` writes it, are objects like those that are documents of their own.
 pub fn read(file: &str, text: &str) -> (Vec<Manifest>, Vec<ManifestError>) {
     let mut manifests = Vec::new();
     let mut errors = Vec::new();
     for document in tree::documents(text) {
         match document {
-            Ok(document) => match object(&document) {
-                Ok(Some(object)) => manifests.push(Manifest { place: document.place, object }),
-                Ok(None) => {}
-                Err(violations) => {
-                    let located = violations.into_iter().map(|it| located(file, it, document.place, &document.places));
-                    errors.extend(located);
+            Ok(document) => {
+                let objects = objects(&document.value);
+                let around = |it: &&Violation| !objects.iter().any(|(path, _)| it.within(path).is_some());
+                let mut violations: Vec<_> = document.violations.iter().filter(around).cloned().collect();
+                for (path, value) in objects {
+                    match object(value, own(&document, &path)) {
+                        Ok(Some(object)) => manifests.push(Manifest { place: place(&document, &path), object }),
+                        Ok(None) => {}
+                        Err(found) => violations.extend(found.into_iter().map(|it| it.below(&path))),
+                    }
                 }
-            },
+                let located = violations.into_iter().map(|it| located(file, it, document.place, &document.places));
+                errors.extend(located);
+            }
             Err((place, violation)) => errors.push(ManifestError::at(file, place, violation)),
         }
     }
@@ -99,13 +106,30 @@ pub fn read(file: &str, text: &str) -> (Vec<Manifest>, Vec<ManifestError>) {
     (manifests, errors)
 }
 
-/// The object that a document holds; none if the document is empty.
-fn object(document: &Document) -> Result<Option<Object>, Vec<Violation>> {
-    let value = &document.value;
+/// The objects of a document, each with its path: the document itself, or the items of a `List`.
+fn objects(document: &Value) -> Vec<(String, &Value)> {
+    let text = |field: &str| document.get(field).and_then(Value::as_str);
+    let is_list = text("apiVersion") == Some("v1") && text("kind") == Some("List");
+    match document.get("items").and_then(Value::as_array).filter(|_| is_list) {
+        Some(items) => items.iter().enumerate().map(|(position, item)| (format!("items[{position}]"), item)).collect(),
+        None => vec![(String::new(), document)],
+    }
+}
+
+/// What is wrong with the mappings of one object of a document, by the paths within it.
+fn own(document: &Document, path: &str) -> Vec<Violation> {
+    document.violations.iter().filter_map(|violation| violation.within(path)).collect()
+}
+
+fn place(document: &Document, path: &str) -> Place {
+    document.places.get(path).map_or(document.place, |entry| entry.value)
+}
+
+/// The object that a value is; none if there is nothing.
+fn object(value: &Value, mut violations: Vec<Violation>) -> Result<Option<Object>, Vec<Violation>> {
     if value.is_null() {
         return Ok(None);
     }
-    let mut violations = document.violations.clone();
     let text = |field: &str| value.get(field).and_then(Value::as_str);
     for field in ["apiVersion", "kind"] {
         if text(field).is_none() {

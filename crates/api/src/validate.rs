@@ -34,6 +34,22 @@ impl Violation {
         Self { path: path.into(), found: None, message: message.into(), name_is_wrong: false }
     }
 
+    /// The same, of an object that stands at a path in a document.
+    pub(crate) fn below(mut self, path: &str) -> Self {
+        self.path = match (path, self.path.as_str()) {
+            ("", own) => own.to_owned(),
+            (path, "") => path.to_owned(),
+            (path, own) => format!("{path}.{own}"),
+        };
+        self
+    }
+
+    /// The same, for the object that stands at a path in the document; none if it is about something else.
+    pub(crate) fn within(&self, path: &str) -> Option<Self> {
+        let own = if path.is_empty() { &self.path } else { self.path.strip_prefix(path)?.strip_prefix('.')? };
+        Some(Self { path: own.to_owned(), ..self.clone() })
+    }
+
     pub(crate) fn found(mut self, value: &Value) -> Self {
         self.found = shown(value);
         self

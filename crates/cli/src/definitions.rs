@@ -6,13 +6,24 @@ use anyhow::{Result, anyhow, bail};
 use weir_api::{ManifestError, Object, PipelineGroup};
 use weir_core::{Freeze, Pipeline, PipelineKey};
 
-use crate::{files, naming::listed};
+use crate::{
+    files,
+    manifests::{self, Contents},
+    naming::listed,
+};
 
 /// What manifests define.
 #[derive(Default)]
 pub(crate) struct Definitions {
-    pipelines: Vec<(PipelineGroup, Pipeline)>,
+    pipelines: Vec<Definition>,
     pub(crate) freezes: Vec<Freeze>,
+}
+
+struct Definition {
+    group: PipelineGroup,
+    pipeline: Pipeline,
+    /// Where it is written: `FILE:LINE`.
+    place: String,
 }
 
 impl Definitions {
@@ -20,21 +31,28 @@ impl Definitions {
     pub(crate) fn load(paths: &[PathBuf]) -> Result<Self> {
         let mut all = Self::default();
         for file in files::yaml(paths)? {
-            all.add(&file, &files::text(&file)?)?;
+            all.take(manifests::read(paths, &file, &files::text(&file)?), &file)?;
         }
         Ok(all)
     }
 
     /// Reads one more text.
     pub(crate) fn add(&mut self, file: &Path, text: &str) -> Result<()> {
-        let (manifests, errors) = weir_api::read(&file.display().to_string(), text);
+        self.take(manifests::read(&[file.to_owned()], file, text), file)
+    }
+
+    fn take(&mut self, contents: Contents, file: &Path) -> Result<()> {
+        let Contents { manifests, errors, .. } = contents;
         if !errors.is_empty() {
             let lines: Vec<_> = errors.iter().map(ManifestError::to_string).collect();
             bail!("the manifests are not valid\n{}", lines.join("\n"));
         }
         for manifest in manifests {
             match manifest.object {
-                Object::Pipeline(group, pipeline) => self.insert(group, pipeline.to_core().map_err(broken)?)?,
+                Object::Pipeline(group, pipeline) => {
+                    let place = format!("{}:{}", file.display(), manifest.place.line);
+                    self.insert(Definition { group, pipeline: pipeline.to_core().map_err(broken)?, place })?;
+                }
                 Object::Freeze(freeze) => self.freezes.push(freeze.to_core().map_err(broken)?),
                 _ => {}
             }
@@ -43,12 +61,14 @@ impl Definitions {
     }
 
     /// Of two pipelines of the same name, the one of the newer group counts.
-    fn insert(&mut self, group: PipelineGroup, pipeline: Pipeline) -> Result<()> {
-        match self.pipelines.iter_mut().find(|(_, known)| known.key == pipeline.key) {
-            Some((known, _)) if *known == group => bail!("pipeline `{}` is defined twice", pipeline.key),
-            Some(known) if group < known.0 => *known = (group, pipeline),
+    fn insert(&mut self, new: Definition) -> Result<()> {
+        match self.pipelines.iter_mut().find(|known| known.pipeline.key == new.pipeline.key) {
+            Some(known) if known.group == new.group => {
+                bail!("pipeline `{}` is defined twice: {}, {}", new.pipeline.key, known.place, new.place)
+            }
+            Some(known) if new.group < known.group => *known = new,
             Some(_) => {}
-            None => self.pipelines.push((group, pipeline)),
+            None => self.pipelines.push(new),
         }
         Ok(())
     }
@@ -56,13 +76,12 @@ impl Definitions {
     /// The pipeline of that name, written `NAMESPACE/NAME` or `NAME`; without a name, the only one.
     pub(crate) fn pipeline(&self, name: Option<&str>) -> Result<&Pipeline> {
         let is_meant = |key: &PipelineKey| name.is_none_or(|name| key.to_string() == name || key.name.as_str() == name);
-        let meant: Vec<_> =
-            self.pipelines.iter().map(|(_, pipeline)| pipeline).filter(|it| is_meant(&it.key)).collect();
+        let meant: Vec<_> = self.pipelines.iter().map(|it| &it.pipeline).filter(|it| is_meant(&it.key)).collect();
         match (meant.as_slice(), name) {
             ([pipeline], _) => Ok(pipeline),
             ([], Some(name)) => Err(anyhow!(
                 "there is no pipeline `{name}`; there is {}",
-                listed(self.pipelines.iter().map(|it| &it.1.key))
+                listed(self.pipelines.iter().map(|it| &it.pipeline.key))
             )),
             ([], None) => Err(anyhow!("the files define no pipeline")),
             (several, _) => {

@@ -14,6 +14,9 @@ use crate::naming::listed;
 /// The version of the documents that are read here.
 pub(crate) const VERSION: &str = "weir.dev/v1alpha1";
 
+/// The group of the documents that are read here. It has no other kinds.
+pub(crate) const GROUP: &str = "weir.dev/";
+
 /// Something that is wrong in a file, and where.
 #[derive(Debug, Clone)]
 pub(crate) struct Located {
@@ -100,10 +103,32 @@ impl Source<'_> {
 
     fn parse<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
         serde_saphyr::from_str(text).map_err(|error| {
-            let words = UserMessageFormatter.format_message(&error);
+            let words = plain(&error);
             let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
             self.error_at(line, column, words)
         })
+    }
+}
+
+/// What is wrong, in the words of the person who wrote the file rather than those of a parser.
+fn plain(error: &serde_saphyr::Error) -> String {
+    use serde_saphyr::Error as Yaml;
+    match error {
+        Yaml::WithSnippet { error, .. } | Yaml::AliasError { error, .. } => plain(error),
+        Yaml::SerdeUnknownVariant { variant, expected, .. } => {
+            format!("found `{variant}`, allowed {}", listed(expected))
+        }
+        Yaml::SerdeMissingField { field, .. } => format!("`{field}` is missing"),
+        Yaml::DuplicateMappingKey { key: Some(key), .. } => format!("`{key}` is written twice: write it once"),
+        Yaml::InvalidBooleanStrict { .. } | Yaml::InvalidScalar { ty: "bool" | "boolean", .. } => {
+            "write `true` or `false`".to_owned()
+        }
+        Yaml::NullIntoString { .. } | Yaml::Unexpected { expected: "string scalar" | "scalar", .. } => {
+            "write a text or a number".to_owned()
+        }
+        Yaml::Unexpected { expected: "sequence start", .. } => "write a list, such as `[a, b]`".to_owned(),
+        Yaml::Unexpected { expected: "mapping start", .. } => "write fields, such as `name: value`".to_owned(),
+        error => UserMessageFormatter.format_message(error).into_owned(),
     }
 }
 

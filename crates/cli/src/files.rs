@@ -4,19 +4,33 @@ use std::{
     fs, io,
     io::{Read as _, Write as _},
     path::{Path, PathBuf},
+    string::FromUtf8Error,
 };
 
 use anyhow::{Context as _, Result};
 use walkdir::{DirEntry, WalkDir};
 
-/// Reads a text. `-` is what comes in on stdin.
+use crate::document::Located;
+
+/// Reads a text. `-` is what comes in on stdin. What is no text is [`Located`].
 pub(crate) fn text(path: &Path) -> Result<String> {
-    if path == Path::new("-") {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text).context("reading stdin failed")?;
-        return Ok(text);
-    }
-    fs::read_to_string(path).with_context(|| format!("reading `{}` failed", path.display()))
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().read_to_end(&mut bytes).context("reading stdin failed")?;
+        bytes
+    } else {
+        fs::read(path).with_context(|| format!("reading `{}` failed", path.display()))?
+    };
+    String::from_utf8(bytes).map_err(|error| not_utf8(path, &error).into())
+}
+
+/// Where a file stops being UTF-8.
+fn not_utf8(path: &Path, error: &FromUtf8Error) -> Located {
+    let good = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+    let line = good.matches('\n').count() + 1;
+    let column = good.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    let message = "is not UTF-8: save the file in that encoding".to_owned();
+    Located { file: path.display().to_string(), line: line as u64, column: column as u64, message }
 }
 
 /// The files that are meant: those that are named, and every `*.yaml` and `*.yml` below a folder that is named. Neither

@@ -8,6 +8,7 @@ mod command;
 mod definitions;
 mod document;
 mod files;
+mod manifests;
 mod naming;
 mod output;
 mod scenario;

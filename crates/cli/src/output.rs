@@ -69,6 +69,12 @@ pub(crate) fn fail(error: &anyhow::Error) {
     }
 }
 
+/// Says what is not as it should be, and does not keep the program from going on.
+pub(crate) fn warn(words: impl Display) {
+    let yellow = style(AnsiColor::Yellow).bold();
+    say(format_args!("{yellow}warning:{yellow:#} {words}"));
+}
+
 /// Whether the reader of our output went away, as `head` does. That is no error of anybody.
 pub(crate) fn is_closed(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

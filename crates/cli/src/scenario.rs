@@ -8,7 +8,7 @@ mod when;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Error, Result, bail};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_saphyr::Spanned;
@@ -59,9 +59,17 @@ struct Assume {
     merge_after: Option<when::Duration>,
 }
 
-/// Whether a file holds a scenario that can be understood, as far as it alone tells.
-pub(crate) fn check(source: &Source<'_>) -> Result<()> {
-    source.find::<Scenario>("Scenario").map(drop)
+/// What is wrong with the scenario of a file, as far as the file alone tells.
+pub(crate) fn check(source: &Source<'_>) -> Vec<Error> {
+    let scenario = match source.find::<Scenario>("Scenario") {
+        Ok(Some(scenario)) => scenario,
+        Ok(None) => return Vec::new(),
+        Err(error) => return vec![error],
+    };
+    let state = source.find::<State>("State").ok().flatten();
+    let start = scenario.start.or(state.and_then(|state| state.at)).map(Into::into);
+    let steps = scenario.steps.iter().filter_map(|step| step.value.check(source).err());
+    steps.chain(scenario.timeline(source, start).err()).collect()
 }
 
 /// Reads a scenario with all that it names, and sets the stage.
@@ -92,7 +100,15 @@ pub(crate) fn read(file: &Path) -> Result<Story> {
     let timeline = scenario.timeline(&source, Some(start))?;
     let last = timeline.last().copied().unwrap_or(start);
     let until = match &scenario.until {
-        Some(until) => source.at(until.referenced, until.value.after(Some(last)))?,
+        Some(until) => {
+            let time = source.at(until.referenced, until.value.after(Some(last)))?;
+            let begins = timeline.first().copied().unwrap_or(start);
+            if time < begins {
+                let words = format!("`{time}` is before `{begins}`, when it begins: nothing would be played");
+                return Err(source.error(until.referenced, words));
+            }
+            time
+        }
         None => last.checked_add(PATIENCE)?,
     };
     let file = file.to_owned();

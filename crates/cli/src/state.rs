@@ -6,11 +6,11 @@ mod world;
 use jiff::Timestamp;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_saphyr::Spanned;
-use weir_core::{EnvironmentName, Name, Namespace, Pipeline, Revision, Selector, WorkloadKey};
+use weir_core::{EnvironmentName, Name, Namespace, Pipeline, Selector, WorkloadKey};
 
 use crate::{
     document::{Entries, Source},
-    naming,
+    naming::{self, Reported},
     time::{self, Time},
 };
 
@@ -70,7 +70,7 @@ struct Target {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Workload {
-    revision: Option<Revision>,
+    revision: Option<Reported>,
     branch: Option<String>,
     #[serde(default)]
     state: Health,
@@ -111,19 +111,36 @@ pub(crate) struct Freeze {
     namespace: Option<Namespace>,
     pipeline: Option<Name>,
     environment: Option<EnvironmentName>,
-    release: Option<Revision>,
+    release: Option<Reported>,
     from: Option<Time>,
-    until: Option<Time>,
+    until: Option<Spanned<Time>>,
+}
+
+impl State {
+    /// Whether it makes sense, as far as it alone tells.
+    pub(crate) fn check(&self, source: &Source<'_>) -> anyhow::Result<()> {
+        self.freezes.iter().try_for_each(|freeze| freeze.check(source))
+    }
 }
 
 impl Freeze {
+    /// It ends after it begins.
+    pub(crate) fn check(&self, source: &Source<'_>) -> anyhow::Result<()> {
+        match (&self.from, &self.until) {
+            (Some(from), Some(until)) if until.value.0 <= from.0 => {
+                Err(source.error(until.referenced, "`until` has to be later than `from`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The freeze; without `from` it counts from then on.
     pub(crate) fn to_core(&self, then: Timestamp) -> weir_core::Freeze {
         let selector = Selector {
             namespace: self.namespace.clone(),
             pipeline: self.pipeline.clone(),
             environment: self.environment.clone(),
-            release: self.release.clone(),
+            release: self.release.clone().map(|release| release.0),
         };
         weir_core::Freeze {
             name: self.name.clone(),
@@ -131,7 +148,7 @@ impl Freeze {
             reason: self.reason.clone(),
             by: self.by.clone(),
             from: time::or(self.from, then),
-            until: self.until.map(Into::into),
+            until: self.until.as_ref().map(|until| until.value.into()),
         }
     }
 }

@@ -26,8 +26,11 @@ pub struct Gate {
 }
 
 /// How many people have to agree, who they may be, and for how long their word counts.
-#[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
-#[schemars(inline)]
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[x_kube(
+    validation = Rule::new("!has(self.count) || !has(self.users) || self.users.size() == 0 || (has(self.groups) && self.groups.size() > 0) || self.count <= self.users.size()")
+        .message("`count` is more than there are `users`, so that it can never be met: name more of them, or `groups`")
+)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalGate {
     /// How many have to agree. Default: 1.

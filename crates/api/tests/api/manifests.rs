@@ -146,3 +146,18 @@ fn of_two_pipelines_of_one_name_the_newer_group_wins_and_the_other_is_named() {
         assert!(message.contains("`default/podinfo` of `pipelines.wego.weave.works` has no effect"), "{message}");
     }
 }
+
+#[test]
+fn the_items_of_a_list_are_objects_like_any_other() {
+    let item = |text: &str| format!("  - {}\n", text.trim_end().replace('\n', "\n    "));
+    let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
+    let broken = "apiVersion: pipelines.weave.works/v1alpha1\nkind: Pipelin\nkind: Pipelin\n";
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n";
+    let text = list(&(item(broken) + &item(&dev_to_prod("")) + &item(secret)));
+    let (manifests, errors) = weir_api::read("a.yaml", &text);
+    let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    assert!(lines.iter().any(|line| line.starts_with("a.yaml:6:11: items[0].kind: found `Pipelin`")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("items[0].kind: is written twice")), "{lines:?}");
+    assert_eq!((manifests.len(), manifests[0].place.line), (2, 7));
+    assert!(matches!(manifests[0].object, Object::Pipeline(..)) && matches!(manifests[1].object, Object::Other { .. }));
+}

@@ -64,6 +64,15 @@ fn an_approval_needs_at_least_one_person() {
 }
 
 #[test]
+fn no_more_people_have_to_approve_than_are_named() {
+    let gate = |approval: &str| with_prod(&format!("      gates: [{{approval: {approval}}}]"));
+    refused(&gate("{count: 2, users: [ann]}"), "gates[0].approval: `count` is more than there are `users`");
+    for fine in ["{count: 2, users: [ann, bob]}", "{count: 2, users: [ann], groups: [release]}", "{count: 2}"] {
+        assert_eq!(errors(&gate(fine)), "");
+    }
+}
+
+#[test]
 fn what_a_schema_cannot_check_is_reported_in_the_same_form() {
     let window = |schedule: &str, duration: &str, zone: &str| {
         with_prod(&format!(

@@ -1,14 +1,20 @@
 //! `weir lint`: are these manifests valid?
 
-use std::path::PathBuf;
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use weir_api::{ManifestError, Object};
+use weir_api::{Manifest, ManifestError, Object, PipelineGroup, Place};
+use weir_core::PipelineKey;
 
 use crate::{
     document::{self, Located, Source},
     files,
+    manifests::{self, Contents},
     output::{self, Format, Output, count},
     scenario,
     state::State,
@@ -54,32 +60,32 @@ struct Finding {
     message: String,
 }
 
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, column, path, found, message } = self;
+        write!(f, "{file}:{line}:{column}: ")?;
+        if !path.is_empty() {
+            write!(f, "{path}: ")?;
+        }
+        if let Some(found) = found {
+            write!(f, "found `{found}`, ")?;
+        }
+        f.write_str(message)
+    }
+}
+
 impl Lint {
     pub(super) fn run(self) -> Result<()> {
         let mut report = Report::default();
-        let mut lines = Vec::new();
+        let mut pipelines = Pipelines::default();
         for file in files::yaml(&self.paths)? {
             report.files += 1;
-            let text = files::text(&file)?;
-            let (manifests, mut errors) = weir_api::read(&file.display().to_string(), &text);
-            if !self.paths.contains(&file) {
-                report.skipped += forgive_strangers(&mut errors);
-            }
-            let skipped = manifests.iter().filter(|it| matches!(it.object, Object::Other { .. })).count();
-            report.skipped += skipped;
-            report.objects += manifests.len() - skipped;
-            lines.extend(errors.iter().map(ToString::to_string));
-            report.findings.extend(errors.into_iter().map(finding));
-            let ours = manifests.iter().filter(|it| is_ours(&it.object)).count();
-            if ours > 0 {
-                let wrong = check_ours(&Source { file: &file, text: &text })?;
-                lines.extend(wrong.iter().map(ToString::to_string));
-                report.skipped -= ours;
-                report.objects += ours.saturating_sub(wrong.len());
-                report.findings.extend(wrong.into_iter().map(located));
+            match files::text(&file) {
+                Ok(text) => self.check(&Source { file: &file, text: &text }, &mut report, &mut pipelines)?,
+                Err(error) => report.findings.push(located(error.downcast()?)),
             }
         }
-        lines.iter().for_each(output::say);
+        report.findings.iter().for_each(output::say);
         if let Some(format) = self.output {
             Output::of(format).print(&report, table)?;
         }
@@ -97,30 +103,74 @@ impl Lint {
     }
 }
 
-/// Takes out what is wrong with documents that do not mean to be objects: they name neither version nor kind.
-fn forgive_strangers(errors: &mut Vec<ManifestError>) -> usize {
-    let lacks = |error: &ManifestError, field: &str| error.path == field && error.found.is_none();
-    let place = |error: &ManifestError| (error.line, error.column);
-    let lacking = |field: &str| errors.iter().filter(|error| lacks(error, field)).map(place).collect::<Vec<_>>();
-    let (versions, kinds) = (lacking("apiVersion"), lacking("kind"));
-    let strangers: Vec<_> = versions.into_iter().filter(|place| kinds.contains(place)).collect();
-    errors.retain(|error| {
-        let header = lacks(error, "apiVersion") || lacks(error, "kind");
-        !(header && strangers.contains(&place(error)))
-    });
-    strangers.len()
+/// The pipelines of the files so far, and where each is.
+type Pipelines = BTreeMap<(PipelineGroup, PipelineKey), String>;
+
+impl Lint {
+    /// Checks what one file holds.
+    fn check(&self, source: &Source<'_>, report: &mut Report, pipelines: &mut Pipelines) -> Result<()> {
+        let Contents { manifests, errors, strangers } = manifests::read(&self.paths, source.file, source.text);
+        let others = manifests.iter().filter(|it| matches!(it.object, Object::Other { .. })).count();
+        let ours: Vec<_> = manifests.iter().filter(|it| is_ours(&it.object)).collect();
+        let mut wrong = if ours.is_empty() { Vec::new() } else { check_ours(source, &ours)? };
+        // The pipeline beside a scenario is part of its story.
+        if ours.iter().any(|it| is_kind(&it.object, "Scenario")) {
+            wrong.extend(twice(source.file, &manifests, &mut Pipelines::default()));
+        } else {
+            wrong.extend(twice(source.file, &manifests, pipelines));
+        }
+        report.skipped += strangers + others - ours.len();
+        report.objects += (manifests.len() - others + ours.len()).saturating_sub(wrong.len());
+        report.findings.extend(errors.into_iter().map(finding));
+        report.findings.extend(wrong.into_iter().map(located));
+        Ok(())
+    }
 }
 
-/// Whether it is one of the documents that are no kind of Kubernetes: a State or a Scenario.
+/// Pipelines that are there already. In a cluster the last one that is applied would win.
+fn twice(file: &Path, manifests: &[Manifest], known: &mut Pipelines) -> Vec<Located> {
+    let mut wrong = Vec::new();
+    for Manifest { place, object } in manifests {
+        let Object::Pipeline(group, pipeline) = object else { continue };
+        let Ok(key) = pipeline.to_core().map(|pipeline| pipeline.key) else { continue };
+        let here = format!("{}:{}:{}", file.display(), place.line, place.column);
+        match known.entry((*group, key)) {
+            Entry::Vacant(entry) => drop(entry.insert(here)),
+            Entry::Occupied(entry) => {
+                let message = format!("pipeline `{}` is defined twice: it is in {}, too", entry.key().1, entry.get());
+                wrong.push(found_at(file, *place, message));
+            }
+        }
+    }
+    wrong
+}
+
+/// Whether it is one of the documents that are no kind of Kubernetes, or means to be: a State or a Scenario.
 fn is_ours(object: &Object) -> bool {
-    matches!(object, Object::Other { api_version, kind, .. }
-        if api_version == document::VERSION && matches!(kind.as_str(), "State" | "Scenario"))
+    matches!(object, Object::Other { api_version, .. } if api_version.starts_with(document::GROUP))
+}
+
+fn is_kind(object: &Object, wanted: &str) -> bool {
+    matches!(object, Object::Other { kind, .. } if kind == wanted)
 }
 
 /// What is wrong with the states and scenarios of a file, as far as the file alone tells.
-fn check_ours(source: &Source<'_>) -> Result<Vec<Located>> {
-    let checks = [source.find::<State>("State").map(drop), scenario::check(source)];
-    checks.into_iter().filter_map(Result::err).map(anyhow::Error::downcast).collect()
+fn check_ours(source: &Source<'_>, ours: &[&Manifest]) -> Result<Vec<Located>> {
+    let state = source.find::<State>("State").and_then(|state| state.map_or(Ok(()), |state| state.check(source)));
+    let errors = state.err().into_iter().chain(scenario::check(source));
+    let mut wrong: Vec<Located> = errors.map(anyhow::Error::downcast).collect::<Result<_, _>>()?;
+    let is_known = |object: &Object| is_kind(object, "State") || is_kind(object, "Scenario");
+    for Manifest { place, object } in ours.iter().filter(|it| !is_known(&it.object)) {
+        if let Object::Other { kind, .. } = object {
+            let message = format!("kind: found `{kind}`, allowed `State`, `Scenario`");
+            wrong.push(found_at(source.file, *place, message));
+        }
+    }
+    Ok(wrong)
+}
+
+fn found_at(file: &Path, place: Place, message: String) -> Located {
+    Located { file: file.display().to_string(), line: place.line as u64, column: place.column as u64, message }
 }
 
 fn located(error: Located) -> Finding {

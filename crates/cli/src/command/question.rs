@@ -1,8 +1,8 @@
 //! What `plan` and `explain` are asked about: a pipeline, a state and a moment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use jiff::Timestamp;
 use weir_core::{Pipeline, Snapshot};
 
@@ -38,6 +38,10 @@ pub(super) struct Matter {
 impl Question {
     /// Reads the files. Git is taken to declare what the state says, or else what runs.
     pub(super) fn read(&self, pipeline: Option<&str>) -> Result<Matter> {
+        let stdin = Path::new("-");
+        if self.state == stdin && self.files.iter().any(|file| file == stdin) {
+            bail!("`-f -` and `--state -` both read stdin, which can be read only once: name a file for one of them");
+        }
         let definitions = Definitions::load(&self.files)?;
         let pipeline = definitions.pipeline(pipeline)?.clone();
         let text = files::text(&self.state)?;

@@ -6,6 +6,7 @@ use anstyle::AnsiColor;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ValueEnum;
 use similar::TextDiff;
+use weir_core::Revision;
 use weir_yaml::{DocumentFilter, Edited, Location, Marker, MarkerFilter, Part, Path, Selector, Value, set};
 
 use crate::{
@@ -85,9 +86,12 @@ struct Change {
 impl SetVersion {
     pub(super) fn run(self) -> Result<()> {
         let selector = self.selector()?;
+        // Nobody can run a version that Weir would not take for one.
+        Revision::new(&self.to).context("`--to` is not a version")?;
         let value = Value { version: self.to.clone(), name: self.name.clone(), digest: self.digest.clone() };
         let files = self.files()?;
-        let changes = compute(&files, &[(selector, value)], self.path.is_some())?;
+        let wanted = self.marker.as_ref().map(|marker| format!("\"{marker}"));
+        let changes = compute(&files, &[(selector, value)], wanted.as_deref())?;
         if changes.is_empty() {
             bail!("nothing to set: looked for {} in {}", self.looked_for(), count(files.len(), "file"));
         }
@@ -159,23 +163,38 @@ impl SetVersion {
     }
 }
 
-/// What becomes of every file that has a place to set. Any error, and nothing becomes of any.
-fn compute(files: &[PathBuf], edits: &[(Selector, Value)], by_path: bool) -> Result<Vec<Change>> {
+/// What becomes of every file that has a place to set. Any error, and nothing becomes of any. A file that cannot be read
+/// as YAML is none as long as it does not mention `wanted`, which is the beginning of the marker: it is told, and left.
+fn compute(files: &[PathBuf], edits: &[(Selector, Value)], wanted: Option<&str>) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     let mut errors = Vec::new();
     for file in files {
         let bytes = fs::read(file).with_context(|| format!("reading `{}` failed", file.display()))?;
+        let is_wanted = |bytes: &[u8]| wanted.is_none_or(|wanted| mentions(bytes, wanted));
         let before = match String::from_utf8(bytes) {
             Ok(text) => text,
-            Err(error) if !by_path && !mentions_markers(error.as_bytes()) => continue,
-            Err(_) => bail!("`{}` is not UTF-8, so it is no YAML that can be changed", file.display()),
+            Err(error) => {
+                let words = format!("{}: the file is not UTF-8, so it is no YAML that can be changed", file.display());
+                if is_wanted(error.as_bytes()) {
+                    errors.push(words);
+                } else if mentions(error.as_bytes(), MARKER_KEY) {
+                    left_alone(&words);
+                }
+                continue;
+            }
         };
         match set(&before, edits) {
             Ok(edited) if edited.changes.is_empty() && edited.kept.is_empty() => {}
             Ok(edited) => changes.push(Change { file: file.clone(), before, edited }),
             Err(error) => {
                 let place = error.place().map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
-                errors.push(format!("{}{place}: {error}", file.display()));
+                let words = format!("{}{place}: {}", file.display(), sentence(&error, &before));
+                let strange = matches!(error, weir_yaml::Error::NotYaml { .. });
+                if strange && !is_wanted(before.as_bytes()) {
+                    left_alone(&words);
+                } else {
+                    errors.push(words);
+                }
             }
         }
     }
@@ -185,9 +204,23 @@ fn compute(files: &[PathBuf], edits: &[(Selector, Value)], by_path: bool) -> Res
     Ok(changes)
 }
 
-fn mentions_markers(bytes: &[u8]) -> bool {
-    let key = b"$promotion";
-    bytes.windows(key.len()).any(|window| window == key)
+fn left_alone(words: &str) {
+    output::warn(format_args!("{words}; its markers are others, so it is left alone"));
+}
+
+/// What went wrong, in words that fit the file: not everything that is no YAML is a template.
+fn sentence(error: &weir_yaml::Error, text: &str) -> String {
+    match error {
+        weir_yaml::Error::NotYaml { reason, .. } if !text.contains("{{") => format!("the file is not YAML: {reason}"),
+        error => error.to_string(),
+    }
+}
+
+/// What every marker contains.
+const MARKER_KEY: &str = "$promotion";
+
+fn mentions(bytes: &[u8], words: &str) -> bool {
+    bytes.windows(words.len()).any(|window| window == words.as_bytes())
 }
 
 /// A unified diff that `git apply` takes.

@@ -58,12 +58,14 @@ fn text(play: &Play) -> String {
             Event::Phase => ('●', AnsiColor::Cyan),
             Event::Held => ('✗', AnsiColor::Red),
             Event::Released => ('✔', AnsiColor::Green),
+            Event::Overridden => ('!', AnsiColor::Yellow),
         };
         let color = output::style(color);
         let name = entry.name.as_deref().unwrap_or_default();
         let sentence = match entry.event {
             Event::Held => format!("{name}: {}", entry.sentence),
             Event::Released => format!("{name} no longer holds"),
+            Event::Overridden => format!("merged against {name}: {}", entry.sentence),
             Event::Assumed => format!("{} (assumed)", entry.sentence),
             _ => entry.sentence.clone(),
         };

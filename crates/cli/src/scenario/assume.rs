@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use weir_core::{
-    Declared, EnvironmentName, Fact, FactError, Phase, ProposalState, Reason, Rehearsal, Release, TargetKey,
+    Declared, EnvironmentName, Fact, FactError, Phase, Promotion, ProposalState, Reason, Rehearsal, Release, TargetKey,
     WorkloadState,
 };
 
@@ -15,6 +15,9 @@ pub(super) struct Assumptions {
     merge_after: Option<SignedDuration>,
     /// What Git declares, and whether Flux still has to deploy it.
     declared: BTreeMap<EnvironmentName, Deployment>,
+    /// The newest promotions whose delivery was heeded, by their ordinals. What somebody declares after a delivery counts
+    /// more than the delivery.
+    delivered: BTreeMap<EnvironmentName, u64>,
     /// The proposals that wait for nothing but review, by the ordinal of their promotions.
     merges: BTreeMap<EnvironmentName, (u64, Timestamp)>,
 }
@@ -44,10 +47,8 @@ impl Assumptions {
     pub(super) fn look(&mut self, rehearsal: &Rehearsal) {
         for environment in rehearsal.pipeline.environments() {
             let name = &environment.name;
+            self.look_for_delivery(name, rehearsal);
             let Some(promotion) = rehearsal.promotion(name) else { continue };
-            if promotion.phase == Phase::Delivered {
-                self.declare(name, &promotion.release, rehearsal.now);
-            }
             let open = promotion.leg.facts.proposal.as_ref().is_some_and(|it| it.state == ProposalState::Open);
             let only_review = promotion.holds.iter().all(|hold| matches!(hold.reason, Reason::AwaitingReview { .. }));
             let waits = promotion.phase == Phase::Proposed && open && only_review && !promotion.holds.is_empty();
@@ -59,6 +60,18 @@ impl Assumptions {
             {
                 self.merges.insert(name.clone(), (ordinal, at));
             }
+        }
+    }
+
+    /// What was delivered last is what Git declares, whatever promotion has the turn by now.
+    fn look_for_delivery(&mut self, environment: &EnvironmentName, rehearsal: &Rehearsal) {
+        let is_delivered = |it: &&Promotion| it.key.environment == *environment && it.phase == Phase::Delivered;
+        let delivered = rehearsal.snapshot.promotions.iter().filter(is_delivered);
+        let Some(newest) = delivered.max_by_key(|promotion| promotion.key.ordinal) else { return };
+        let ordinal = newest.key.ordinal;
+        if self.delivered.get(environment).is_none_or(|heeded| *heeded < ordinal) {
+            self.delivered.insert(environment.clone(), ordinal);
+            self.declare(environment, what_was_delivered(newest), rehearsal.now);
         }
     }
 
@@ -115,6 +128,13 @@ impl Assumptions {
         }
         Ok(assumed)
     }
+}
+
+/// What a merged proposal held, which is not what was promoted if it was merged before Weir wrote that into it.
+fn what_was_delivered(promotion: &Promotion) -> &Release {
+    let proposal = promotion.leg.facts.proposal.as_ref();
+    let merged = proposal.filter(|proposal| matches!(proposal.state, ProposalState::Merged { .. }));
+    merged.and_then(|proposal| proposal.release.as_ref()).unwrap_or(&promotion.release)
 }
 
 /// Flux deploys, on the targets that can be seen and of which nothing else was said.

@@ -41,6 +41,8 @@ pub(crate) enum Event {
     Held,
     /// Something no longer holds it.
     Released,
+    /// Somebody merged it against something that held it.
+    Overridden,
     /// Weir did something.
     Step,
 }
@@ -62,7 +64,12 @@ impl History {
             self.moved(at, known, promotion);
         }
         for plan in plans {
-            self.held(at, plan);
+            let overridden = |after: &&Promotion| {
+                let known = before.promotions.iter().find(|known| known.key == after.key);
+                after.key.environment == plan.name && known.is_none_or(|known| known.overridden != after.overridden)
+            };
+            let overridden = after.promotions.iter().filter(overridden).flat_map(|promotion| &promotion.overridden);
+            self.held(at, plan, &overridden.collect::<Vec<_>>());
         }
     }
 
@@ -81,9 +88,16 @@ impl History {
             let note = turn.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
             add(Event::Phase, Some(turn.phase.to_string()), format!("{} is {}{note}", after.release, turn.phase));
         }
+        if before.is_none_or(|before| before.overridden != after.overridden) {
+            for hold in &after.overridden {
+                add(Event::Overridden, Some(hold.reason.name().to_owned()), hold.reason.to_string());
+            }
+        }
     }
 
-    fn held(&mut self, at: Timestamp, plan: &EnvironmentPlan) {
+    /// What holds an environment's release from now on, and what does no longer. A hold that was overridden has been told
+    /// as such: a freeze that was merged against did not end.
+    fn held(&mut self, at: Timestamp, plan: &EnvironmentPlan, overridden: &[&Hold]) {
         let position = self.holds.iter().position(|(name, _)| *name == plan.name).unwrap_or_else(|| {
             self.holds.push((plan.name.clone(), Vec::new()));
             self.holds.len() - 1
@@ -100,7 +114,8 @@ impl History {
             });
         };
         let is_same = |one: &Hold, other: &Hold| one.since == other.since && one.reason.name() == other.reason.name();
-        for hold in before.iter().filter(|hold| !plan.holds.iter().any(|now| is_same(hold, now))) {
+        let is_over = |hold: &&Hold| !plan.holds.iter().any(|now| is_same(hold, now));
+        for hold in before.iter().filter(is_over).filter(|hold| !overridden.iter().any(|it| is_same(hold, it))) {
             add(Event::Released, hold);
         }
         for hold in plan.holds.iter().filter(|hold| !before.contains(hold)) {

@@ -11,7 +11,7 @@ use weir_core::{
 use super::when::When;
 use crate::{
     document::Source,
-    naming,
+    naming::{self, Account},
     state::{self, CheckList, Freeze},
 };
 
@@ -69,7 +69,7 @@ struct Reported {
     cluster: Option<String>,
     namespace: Option<String>,
     workload: Option<WorkloadKey>,
-    revision: Option<weir_core::Revision>,
+    revision: Option<naming::Reported>,
     failed: Option<String>,
 }
 
@@ -110,7 +110,7 @@ struct Looked {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Approve {
     environment: Spanned<EnvironmentName>,
-    by: String,
+    by: Account,
     #[serde(default)]
     groups: Vec<String>,
     release: Option<Spanned<String>>,
@@ -121,7 +121,7 @@ struct Approve {
 struct Promote {
     environment: Spanned<EnvironmentName>,
     release: Spanned<String>,
-    by: String,
+    by: Account,
     #[serde(default)]
     groups: Vec<String>,
 }
@@ -150,8 +150,35 @@ pub(super) struct Stage<'a> {
 }
 
 impl Step {
-    /// What happens. There has to be exactly one thing.
+    /// There has to be exactly one thing that happens, and it has to make sense as far as it alone tells.
+    pub(super) fn check(&self, source: &Source<'_>) -> Result<()> {
+        let all = [
+            self.deployed.is_some(),
+            self.deploying.is_some(),
+            self.failed.is_some(),
+            self.unreachable.is_some(),
+            self.reported.is_some(),
+            self.declared.is_some(),
+            self.merge.is_some(),
+            self.close.is_some(),
+            self.checks.is_some(),
+            self.review.is_some(),
+            self.approve.is_some(),
+            self.promote.is_some(),
+            self.freeze.is_some(),
+            self.unfreeze.is_some(),
+            self.suspend.is_some(),
+            self.resume.is_some(),
+        ];
+        if all.into_iter().filter(|happens| *happens).count() != 1 {
+            return Err(source.error(self.at.referenced, format_args!("write exactly one of: {WORDS}")));
+        }
+        self.freeze.as_ref().map_or(Ok(()), |freeze| freeze.check(source))
+    }
+
+    /// What happens.
     pub(super) fn happening(&self, stage: &Stage<'_>) -> Result<Happening> {
+        self.check(stage.source)?;
         let deployed = self.deployed.as_ref().map(|it| it.happening(stage, WorkloadState::Healthy));
         let deploying = self.deploying.as_ref().map(|it| it.happening(stage, WorkloadState::Progressing));
         let failed = self.failed.as_ref().map(|it| {
@@ -181,11 +208,8 @@ impl Step {
             self.suspend.as_ref().map(|_| suspended(true, "the pipeline is suspended")),
             self.resume.as_ref().map(|_| suspended(false, "the pipeline is resumed")),
         ];
-        let mut all = all.into_iter().flatten();
-        match (all.next(), all.next()) {
-            (Some(one), None) => one,
-            _ => Err(stage.source.error(self.at.referenced, format_args!("write exactly one of: {WORDS}"))),
-        }
+        let nothing = || Err(stage.source.error(self.at.referenced, "nothing happens"));
+        all.into_iter().flatten().next().unwrap_or_else(nothing)
     }
 }
 
@@ -253,8 +277,10 @@ impl Reported {
         let environment = stage.environment(&self.environment)?;
         let target = stage.target(&self.environment, self.cluster.as_deref(), self.namespace.as_deref())?;
         let workload = self.workload.clone().unwrap_or_else(|| naming::workload(&stage.rehearsal.pipeline));
+        let place = self.environment.referenced;
+        stage.source.at(place, naming::check_workload(&stage.rehearsal.pipeline, &workload))?;
         let (outcome, sentence) = match (&self.revision, &self.failed) {
-            (Some(revision), None) => {
+            (Some(naming::Reported(revision)), None) => {
                 let sentence = format!("{workload} reports {revision} as deployed{}", on(target.as_ref()));
                 (Outcome::Succeeded(revision.clone()), sentence)
             }
@@ -351,8 +377,8 @@ impl Approve {
                 return Err(stage.source.error(self.environment.referenced, words));
             }
         };
-        let sentence = format!("{} approves {release}", self.by);
-        let by = Actor { name: self.by.clone(), groups: self.groups.clone() };
+        let sentence = format!("{} approves {release}", self.by.0);
+        let by = Actor { name: self.by.0.clone(), groups: self.groups.clone() };
         let fact = Fact::Approved { environment: environment.clone(), release, by };
         Ok(Happening { environment: Some(environment), fact, sentence })
     }
@@ -362,8 +388,8 @@ impl Promote {
     fn happening(&self, stage: &Stage<'_>) -> Result<Happening> {
         let environment = stage.environment(&self.environment)?;
         let release = stage.release(&self.release)?;
-        let sentence = format!("{} asks for {release}", self.by);
-        let by = Actor { name: self.by.clone(), groups: self.groups.clone() };
+        let sentence = format!("{} asks for {release}", self.by.0);
+        let by = Actor { name: self.by.0.clone(), groups: self.groups.clone() };
         let fact = Fact::Asked { environment: environment.clone(), release, by };
         Ok(Happening { environment: Some(environment), fact, sentence })
     }

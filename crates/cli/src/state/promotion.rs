@@ -12,7 +12,7 @@ use weir_core::{
 use super::{release, world::made_up_commit};
 use crate::{
     document::Source,
-    naming,
+    naming::{self, Account},
     time::{self, Time},
 };
 
@@ -21,7 +21,7 @@ use crate::{
 pub(super) struct Promotion {
     environment: Spanned<EnvironmentName>,
     release: Spanned<String>,
-    ordinal: Option<u64>,
+    ordinal: Option<Ordinal>,
     phase: Option<Phase>,
     since: Option<Time>,
     requested_by: Option<String>,
@@ -31,10 +31,33 @@ pub(super) struct Promotion {
     proposal: Option<Proposal>,
 }
 
+/// The turn of a promotion.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+struct Ordinal(u64);
+
+impl Ordinal {
+    /// The largest number that every reader of JSON understands.
+    const MAX: u64 = 1 << 53;
+
+    fn new(ordinal: u64) -> Option<Self> {
+        (1..=Self::MAX).contains(&ordinal).then_some(Self(ordinal))
+    }
+}
+
+impl TryFrom<String> for Ordinal {
+    type Error = anyhow::Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        let ordinal = text.parse().ok().and_then(Self::new);
+        ordinal.ok_or_else(|| anyhow!("`{text}` is not an ordinal: write a whole number from 1 to {}", Self::MAX))
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Agreement {
-    by: String,
+    by: Account,
     #[serde(default)]
     groups: Vec<String>,
     at: Option<Time>,
@@ -107,7 +130,9 @@ impl Promotion {
         let what = release(source, pipeline, &self.release)?;
         let mine = earlier.iter().filter(|promotion| promotion.key.environment == *environment);
         let highest = mine.map(|promotion| promotion.key.ordinal).max().unwrap_or(0);
-        let ordinal = self.ordinal.unwrap_or(highest + 1);
+        let next =
+            || Ordinal::new(highest.saturating_add(1)).ok_or_else(|| anyhow!("no ordinal is left after {highest}"));
+        let Ordinal(ordinal) = source.at(place, self.ordinal.map_or_else(next, Ok))?;
         if ordinal <= highest {
             let words = format!("ordinal {ordinal} into `{environment}` comes after {highest}: list them in order");
             return Err(source.error(place, words));
@@ -122,7 +147,7 @@ impl Promotion {
         }
         for approval in &self.approvals {
             let release = optional(source, pipeline, approval.release.as_ref())?.unwrap_or_else(|| what.clone());
-            let by = Actor { name: approval.by.clone(), groups: approval.groups.clone() };
+            let by = Actor { name: approval.by.0.clone(), groups: approval.groups.clone() };
             promotion.approvals.push(Approval { by, release, at: time::or(approval.at, now) });
         }
         if let Some(proposal) = &self.proposal {

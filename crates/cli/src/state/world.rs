@@ -26,6 +26,7 @@ pub(crate) struct World {
 impl State {
     /// What the core decides on.
     pub(crate) fn world(&self, source: &Source<'_>, pipeline: &Pipeline, now: Timestamp) -> Result<World> {
+        self.check(source)?;
         let mut world = World::default();
         for (name, environment) in &self.environments.0 {
             let definition = source.at(name.referenced, naming::environment(pipeline, &name.value))?;
@@ -137,6 +138,7 @@ impl Reader<'_> {
     fn target(&mut self, key: &TargetKey, written: &Target, record: &mut EnvironmentRecord) -> Result<()> {
         let mut workloads = BTreeMap::new();
         for (workload, says) in &written.workloads.0 {
+            self.source.at(workload.referenced, naming::check_workload(self.pipeline, &workload.value))?;
             let seen = self.source.at(workload.referenced, seen(says))?;
             workloads.insert(workload.value.clone(), seen);
         }
@@ -182,7 +184,7 @@ fn release_of(workloads: &BTreeMap<weir_core::WorkloadKey, weir_core::Workload>)
 fn seen(written: &Workload) -> Result<weir_core::Workload> {
     let version = match (&written.revision, &written.branch) {
         (Some(_), Some(_)) => return Err(anyhow!("write `revision` or `branch`, not both")),
-        (Some(revision), None) => Version::Revision(revision.clone()),
+        (Some(revision), None) => Version::Revision(revision.0.clone()),
         (None, Some(branch)) => Version::Branch(branch.as_str().into()),
         (None, None) => Version::Nothing,
     };

@@ -66,6 +66,14 @@ fn a_version_that_looks_like_a_number_stays_as_it_is_written() {
 }
 
 #[test]
+fn a_digest_that_flux_appended_is_no_part_of_a_version() {
+    let state = "environments: {dev: {runs: 6.2.0+1a2b3c4d5e6f}, qa: {runs: 6.2.0}}\n";
+    let report = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
+    assert_eq!(report["environments"][0]["targets"][0]["runs"]["HelmRelease/podinfo"], "6.2.0");
+    assert_eq!(report["environments"][1]["next"], serde_json::Value::Null);
+}
+
+#[test]
 fn yaml_and_json_say_the_same() {
     let state = "at: 2026-11-13T14:30:00Z\nenvironments: {dev: {runs: 6.10}, qa: {runs: '1e3'}}\n";
     let json = plan("pipeline-pull-request.yaml", state, &["-o", "json"]).json();
@@ -141,6 +149,62 @@ fn mistakes_in_a_state_are_told_with_their_place() {
 }
 
 #[test]
+fn an_ordinal_is_a_number_that_every_reader_of_json_understands() {
+    let told = |ordinal: &str| {
+        let state = format!(
+            "promotions:\n  - {{environment: qa, release: 1.0.0, ordinal: {ordinal}}}\n  - {{environment: qa, release: 1.1.0}}\n"
+        );
+        plan("pipeline-pull-request.yaml", &state, &[]).stderr
+    };
+    for wrong in ["18446744073709551615", "9007199254740993", "99999999999999999999", "0", "-1", "first"] {
+        let words = format!("state.yaml:4:48: `{wrong}` is not an ordinal: write a whole number from 1 to");
+        assert!(told(wrong).contains(&words), "{}", told(wrong));
+    }
+    assert!(told("9007199254740992").contains("state.yaml:5:19: no ordinal is left after 9007199254740992"));
+}
+
+#[test]
+fn what_makes_no_sense_in_a_state_is_told_with_its_place() {
+    let told = |state: &str, words: &str| {
+        let ran = plan("pipeline-pull-request.yaml", state, &[]);
+        assert!(ran.code == 1 && ran.stderr.contains(words), "{words}\n{}", ran.shown());
+    };
+    told(
+        "promotions:\n  - {environment: qa, release: 1.0.0, approvals: [{by: ''}]}\n",
+        "state.yaml:4:56: who? write the name of an account",
+    );
+    told(
+        "freezes:\n  - {name: a, reason: b, by: c, from: 2026-11-13T00:00:00Z, until: 2026-11-12T00:00:00Z}\n",
+        "state.yaml:4:68: `until` has to be later than `from`",
+    );
+    let other = "`HelmRelease/other` is not a workload of pipeline `default/podinfo`; it has `HelmRelease/podinfo`";
+    let workloads =
+        "environments:\n  dev:\n    targets:\n      - workloads:\n          HelmRelease/other: {revision: 1}\n";
+    told(workloads, &format!("state.yaml:7:11: {other}"));
+    told("environments:\n  dev: {runs: HelmRelease/other=1}\n", &format!("state.yaml:4:15: {other}"));
+}
+
+#[test]
+fn mistakes_are_told_in_plain_words() {
+    let told = |state: &str| plan("pipeline-pull-request.yaml", state, &[]).stderr;
+    let words = |state: &str| told(state).trim_end().rsplit_once(": state.yaml:").map(|it| it.1.to_owned()).unwrap();
+    assert_eq!(
+        words("environments:\n  dev: {state: broken}\n"),
+        "4:16: found `broken`, allowed `healthy`, `progressing`, `failed`"
+    );
+    assert_eq!(words("environments:\n  dev: {runs: [1]}\n"), "4:15: write a text or a number");
+    assert_eq!(words("promotions: 1\n"), "3:13: write a list, such as `[a, b]`");
+    let proposal = "promotions:\n  - {environment: qa, release: 1.0.0, proposal: {id: '1', conflict: maybe}}\n";
+    assert_eq!(words(proposal), "4:69: write `true` or `false`");
+}
+
+#[test]
+fn stdin_is_read_only_once() {
+    let ran = weir(&["plan", "-f", "-", "--state", "-"]);
+    assert!(ran.code == 1 && ran.stderr.contains("`-f -` and `--state -` both read stdin"), "{}", ran.shown());
+}
+
+#[test]
 fn another_version_or_kind_of_document_is_refused() {
     let place = folder(&[("v2.yaml", "apiVersion: weir.dev/v2\nkind: State\n")]);
     let pipeline = "docs/examples/pipeline-pull-request.yaml";
@@ -165,6 +229,26 @@ fn which_pipeline_has_to_be_said_if_there_are_several() {
     assert!(ask(&["other"]).stdout.starts_with("default/other at "));
     assert!(ask(&["default/podinfo"]).stdout.starts_with("default/podinfo at "));
     assert!(ask(&["third"]).stderr.contains("there is no pipeline `third`"));
+}
+
+#[test]
+fn documents_in_a_folder_that_are_no_objects_are_skipped() {
+    let state = "apiVersion: weir.dev/v1alpha1\nkind: State\n";
+    let pipeline = example("pipeline-pull-request.yaml");
+    let place = folder(&[("p/a.yaml", &pipeline), ("p/values.yaml", "image: {tag: 1}\n"), ("state.yaml", state)]);
+    let ran = weir_in(place.path(), &["plan", "-f", "p", "--state", "state.yaml"], "");
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    let ran = weir_in(place.path(), &["plan", "-f", "p/a.yaml", "-f", "p/values.yaml", "--state", "state.yaml"], "");
+    assert!(ran.code == 1 && ran.stderr.contains("p/values.yaml:1:1: kind: is missing"), "{}", ran.shown());
+}
+
+#[test]
+fn a_pipeline_that_is_defined_twice_is_an_error_that_names_both_places() {
+    let pipeline = example("pipeline-pull-request.yaml");
+    let place = folder(&[("p/a.yaml", &pipeline), ("p/b.yaml", &format!("---\n{pipeline}"))]);
+    let ran = weir_in(place.path(), &["plan", "-f", "p", "--state", "state.yaml"], "");
+    let words = "error: pipeline `default/podinfo` is defined twice: p/a.yaml:";
+    assert!(ran.code == 1 && ran.stderr.starts_with(words) && ran.stderr.contains(", p/b.yaml:"), "{}", ran.shown());
 }
 
 #[test]

@@ -77,6 +77,49 @@ fn an_error_in_one_file_leaves_all_as_they_were() {
 }
 
 #[test]
+fn a_file_that_is_not_yaml_blocks_only_those_whose_markers_it_mentions() {
+    let broken = |marker: &str| format!("a: [\nversion: 6.1.0 # {{\"$promotion\": \"{marker}\"}}\n");
+    let place = folder(&[("a.yaml", MARKED), ("b.yaml", &broken("default:other:prod"))]);
+    let ran = set(&place, &["."]);
+    assert!(ran.code == 0 && ran.stderr.starts_with("warning: ./b.yaml:"), "{}", ran.shown());
+    assert!(text(&place, "a.yaml").contains("6.2.0"));
+    let place = folder(&[("a.yaml", MARKED), ("b.yaml", &broken("default:podinfo:prod:tag"))]);
+    let ran = set(&place, &["."]);
+    assert_eq!((ran.code, text(&place, "a.yaml").as_str()), (1, MARKED));
+    assert!(ran.stderr.contains("nothing was changed\n./b.yaml:"), "{}", ran.shown());
+}
+
+#[test]
+fn a_file_that_is_not_utf_8_blocks_only_those_whose_markers_it_mentions() {
+    for (marker, code) in [("default:other:prod", 0), ("default:podinfo:prod", 1)] {
+        let place = folder(&[("a.yaml", MARKED)]);
+        let latin = [b"a: \xfc # {\"$promotion\": \"".as_slice(), marker.as_bytes(), b"\"}\n"].concat();
+        fs::write(place.path().join("b.yaml"), latin).unwrap();
+        let ran = set(&place, &["."]);
+        assert!(ran.code == code && ran.stderr.contains("./b.yaml: the file is not UTF-8"), "{}", ran.shown());
+        assert_eq!(text(&place, "a.yaml") == MARKED, code == 1);
+    }
+}
+
+#[test]
+fn a_file_is_called_a_template_only_if_it_looks_like_one() {
+    let told = |text: &str| set(&folder(&[("a.yaml", &format!("{text}\n{MARKED}"))]), &["."]).stderr;
+    assert!(!told("a: [").contains("template"), "{}", told("a: ["));
+    assert!(told("{{ if a }}: [").contains("template"), "{}", told("{{ if a }}: ["));
+}
+
+#[test]
+fn only_what_weir_takes_for_a_version_is_written() {
+    let place = folder(&[("a.yaml", MARKED)]);
+    for wrong in [" ", "", "a b", &"1".repeat(257)] {
+        let run = ["set-version", "--marker", "default:podinfo:prod", "--to", wrong, "a.yaml"];
+        let ran = weir_in(place.path(), &run, "");
+        assert!(ran.code == 1 && ran.stderr.contains("`--to` is not a version"), "{}", ran.shown());
+    }
+    assert_eq!(text(&place, "a.yaml"), MARKED);
+}
+
+#[test]
 fn a_marker_that_is_nowhere_is_an_error_that_says_what_was_looked_for() {
     let place = folder(&[("a.yaml", "a: b\n"), ("b.yaml", "a: b\n")]);
     let ran = set(&place, &["--workload", "HelmRelease/podinfo", "."]);

@@ -63,6 +63,21 @@ steps:
 }
 
 #[test]
+fn flux_deploys_what_was_merged_even_if_the_next_release_has_the_turn() {
+    let story = "
+assume: {deployAfter: 5m}
+steps:
+  - {at: 2026-11-13T09:00:00Z, deployed: {environment: dev, release: 1.1.0}}
+  - {at: +1m, promote: {environment: qa, release: 1.0.0, by: ann@example.org}}
+  - {at: +1m, merge: {environment: qa, by: ann@example.org}}
+";
+    let ran = simulate_from("{dev: {runs: 1.0.0}, qa: {runs: 1.0.1}}", story);
+    let at = |words: &str| ran.stdout.find(words).unwrap_or_else(|| panic!("{words}\n{}", ran.shown()));
+    assert!(at("09:02:00Z  qa    → 1.1.0 shall go from dev to qa") < at("09:07:00Z  qa    · Flux deploys 1.0.0"));
+    assert!(ran.stdout.contains("1.0.0 is Succeeded"), "{}", ran.shown());
+}
+
+#[test]
 fn what_is_said_and_what_is_assumed_at_the_same_time_do_not_collide() {
     let story = "
 assume: {mergeAfter: 10m}
@@ -98,6 +113,21 @@ steps:
 }
 
 #[test]
+fn a_merge_against_a_freeze_is_told_and_does_not_read_like_the_end_of_the_freeze() {
+    let story = "
+until: +1h
+steps:
+  - {at: 2026-11-13T09:00:00Z, deployed: {environment: dev, release: 1.1.0}}
+  - {at: +1m, freeze: {name: stop, reason: audit, by: eve@example.org}}
+  - {at: +1m, merge: {environment: qa, by: ann@example.org}}
+";
+    let ran = simulate_from("{dev: {runs: 1.0.0}, qa: {runs: 1.0.0}}", story);
+    let words = "09:02:00Z  qa    ! merged against Frozen: frozen by eve@example.org with `stop`: audit";
+    assert!(ran.stdout.contains(words), "{}", ran.shown());
+    assert!(!ran.stdout.contains("qa    ✔ Frozen no longer holds"), "{}", ran.shown());
+}
+
+#[test]
 fn a_story_that_cannot_go_on_says_where_and_keeps_what_was_told() {
     let story = "
 steps:
@@ -123,6 +153,13 @@ steps:
 ";
     let ran = simulate_from("{dev: {runs: 1.0.0}, qa: {runs: 1.0.0}}", story);
     assert!(ran.stderr.contains("to 2026-11-13T09:31:00Z; that is as far as it was to be played"), "{}", ran.shown());
+}
+
+#[test]
+fn a_story_does_not_end_before_it_begins() {
+    let ran = simulate("until: 2026-11-12T00:00:00Z\nsteps:\n  - {at: 2026-11-13T09:00:00Z, suspend: {}}\n");
+    let words = "story.yaml:4:8: `2026-11-12T00:00:00Z` is before `2026-11-13T09:00:00Z`, when it begins";
+    assert!(ran.code == 1 && ran.stderr.contains(words), "{}", ran.shown());
 }
 
 #[test]
