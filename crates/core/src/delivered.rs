@@ -32,6 +32,8 @@ pub(crate) fn follow(
     let counts = |line: &Line<'_>| matches!(line.promotion.phase, Phase::Delivered | Phase::Succeeded | Phase::Failed);
     let Some(newest) = ledger.lines.iter().rposition(counts) else { return };
     let now = pair.moment.now;
+    let asked = ledger.live().filter(|live| live.promotion.requested_by.is_some());
+    let wanted = asked.map(|live| live.promotion.release.clone());
     let (lower, line) = ledger.lines.split_at_mut(newest);
     let Some(line) = line.first_mut() else { return };
     for before in lower.iter_mut() {
@@ -47,6 +49,8 @@ pub(crate) fn follow(
     let release = line.promotion.release.clone();
     if line.promotion.requested_by.is_some() {
         went_back_to(pair, &release, refusals);
+        // Unless somebody wants just that again.
+        refusals.retain(|refused| wanted.as_ref() != Some(&refused.release));
     }
     if pair.into.runs(&release) {
         if line.promotion.phase != Phase::Succeeded {

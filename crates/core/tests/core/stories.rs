@@ -400,3 +400,19 @@ fn an_approval_stays_when_somebody_asks_for_the_same_release() {
     story.runs("staging", "1.1.0").settles().approves("ann", "prod", "1.1.0").asks("bob", "prod", "1.1.0");
     assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Proposed, vec!["AwaitingReview"]));
 }
+
+#[test]
+fn somebody_who_wants_again_what_somebody_else_just_took_back() {
+    let mut story = Story::of("staging, prod");
+    story
+        .runs("staging", "1.0.0")
+        .settles()
+        .goes_through("prod")
+        .runs("staging", "1.1.0")
+        .settles()
+        .goes_through("prod");
+    story.asks("bob", "prod", "1.0.0").merges("prod").asks("ann", "prod", "1.1.0");
+    assert_eq!((story.promoted("prod").unwrap().as_str(), story.phase("prod")), ("1.1.0", Phase::Proposed));
+    story.goes_through("prod");
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Succeeded, vec![]));
+}
