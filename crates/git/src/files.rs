@@ -71,7 +71,7 @@ impl Repository {
         restrict(&mut call, query);
         let output = git.run(call).await?;
         // A file that cannot be read is complained of and passed over.
-        if !matches!(output.code, Some(0 | 1)) || !output.stderr.is_empty() {
+        if !matches!(output.code, 0 | 1) || !output.stderr.is_empty() {
             return Err(Fault::told_of_cache(&output.stderr));
         }
         let before = commit.as_str().len() + 1;

@@ -112,7 +112,7 @@ impl<'a> Call<'a> {
 
 /// What a call had to say.
 pub(crate) struct Output {
-    pub(crate) code: Option<i32>,
+    pub(crate) code: i32,
     pub(crate) stdout: Vec<u8>,
     /// Without secrets.
     pub(crate) stderr: String,
@@ -120,7 +120,7 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn succeeded(&self) -> bool {
-        self.code == Some(0)
+        self.code == 0
     }
 }
 
@@ -225,9 +225,12 @@ impl Running<'_> {
         talked?;
         // Only now, when everything that held the streams is gone: until then the group can be killed as a whole.
         let status = group.0.wait().await?;
+        let Some(code) = status.code() else {
+            return Err(Fault::Other("Git was killed by somebody else; check whether there is enough memory".into()));
+        };
         let talk = String::from_utf8_lossy(&talk);
         let stderr = sign_in.map_or_else(|| talk.to_string(), |sign_in| sign_in.scrub.clean(&talk));
-        Ok(Output { code: status.code(), stdout: data, stderr })
+        Ok(Output { code, stdout: data, stderr })
     }
 }
 
