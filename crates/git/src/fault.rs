@@ -25,7 +25,7 @@ pub(crate) enum Fault {
 
 /// What Git and `ssh` say, most telling first. All in lowercase.
 const SAYINGS: &[(Kind, &[&str])] = &[
-    (Kind::DiskFull, &["no space left on device", "disk quota exceeded"]),
+    (Kind::DiskFull, &["no space left on device", "out of diskspace", "disk quota exceeded"]),
     (
         Kind::Untrusted,
         &[
@@ -50,8 +50,8 @@ const SAYINGS: &[(Kind, &[&str])] = &[
             "returned error: 403",
             "permission denied",
             "access denied",
-            "invalid format",
-            "error in libcrypto",
+            "denied to",
+            "marked as read only",
         ],
     ),
     (
@@ -62,7 +62,8 @@ const SAYINGS: &[(Kind, &[&str])] = &[
             "returned error: 404",
             "' not found",
             "could not be found",
-            "does not exist",
+            "does not exist or",
+            "repository does not exist",
         ],
     ),
     (Kind::NoCommit, &["not our ref", "unadvertised object", "couldn't find remote ref", "does not match any"]),
@@ -140,7 +141,8 @@ impl Fault {
         let place = address.strip_prefix("file://").unwrap_or(address);
         let said =
             stderr.replace(address, "").replace(if place.is_empty() { address } else { place }, "").to_lowercase();
-        let own: String = said.lines().filter(|line| !line.starts_with("remote:")).collect::<Vec<_>>().join("\n");
+        let of_server = |line: &&str| line.starts_with("remote:") || line.starts_with("error: remote unpack failed");
+        let own = said.lines().filter(|line| !of_server(line)).collect::<Vec<_>>().join("\n");
         let found = SAYINGS.iter().find(|(kind, sayings)| {
             // The disk and the objects of the server are not ours.
             let text = if matches!(kind, Kind::DiskFull | Kind::Damaged) { &own } else { &said };
@@ -204,5 +206,55 @@ pub(crate) fn gist(stderr: &str) -> String {
         Some((end, _)) => format!("{}…", &line[..end]),
         None if line.is_empty() => "Git gave no reason".into(),
         None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(stderr: &str) -> Fault {
+        Fault::told(stderr, "https://example.org/fleet.git")
+    }
+
+    #[test]
+    fn a_full_disk_is_ours_only_if_git_says_so_and_not_the_server() {
+        let ours = "fatal: unable to write loose object file: No space left on device\nfatal: unpack-objects failed";
+        assert_eq!(told(ours), Fault::DiskFull);
+        assert_eq!(Fault::told_of_cache(ours), Fault::DiskFull);
+        let theirs = "remote: fatal: write error: No space left on device\n\
+                      error: remote unpack failed: index-pack abnormal exit";
+        assert!(matches!(told(theirs), Fault::Other(_)), "{:?}", told(theirs));
+    }
+
+    #[test]
+    fn forges_are_understood() {
+        let denied = ["remote: HTTP Basic: Access denied", "ERROR: Permission to a/b.git denied to c."];
+        for said in denied {
+            assert!(matches!(told(said), Fault::Unauthorized(_)), "{said}");
+        }
+        let missing = ["remote: Repository not found.", "fatal: repository 'https://example.org/fleet.git/' not found"];
+        for said in missing {
+            assert!(matches!(told(said), Fault::NotFound(_)), "{said}");
+        }
+        let untrusted =
+            ["Host key verification failed.", "fatal: unable to access '': SSL certificate problem: expired"];
+        for said in untrusted {
+            assert!(matches!(told(said), Fault::Untrusted(_)), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_repository_is_no_reason() {
+        let address = "https://example.org/permission-denied/corrupt.git";
+        let said = format!("fatal: unable to access '{address}/': Failed to connect to example.org");
+        assert!(matches!(Fault::told(&said, address), Fault::Unreachable(_)));
+    }
+
+    #[test]
+    fn a_reason_is_one_line_of_what_matters() {
+        let said = "hint: a\nremote: \nremote: main needs a review\nfatal: no\n";
+        assert_eq!(gist(said), "remote: main needs a review; fatal: no");
+        assert_eq!(gist(""), "Git gave no reason");
     }
 }

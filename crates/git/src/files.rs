@@ -108,7 +108,7 @@ impl Repository {
         if paths.is_empty() {
             return Ok(Ok(Vec::new()));
         }
-        let questions: String = paths.iter().map(|path| format!("{commit}:{path}\n")).collect();
+        let questions = paths.iter().fold(String::new(), |asked, path| asked + &format!("{commit}:{path}\n"));
         let call = Call::new(["cat-file", "--batch"]).within(&self.cache.path);
         let limit = git.settings.largest_file;
         let mut running = git.start(&call).await?;

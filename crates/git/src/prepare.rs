@@ -67,8 +67,7 @@ impl Repository {
                 return Err(Fault::told_of_cache(&importing.finish(&[]).await?.stderr));
             };
             if let Some((path, found)) = obstacle(files.keys(), &asked, &entries) {
-                let output = importing.finish(b"done\n").await?;
-                debug_assert!(output.succeeded(), "{}", output.stderr);
+                importing.finish(b"done\n").await?;
                 return Ok(Err(RepoError::NotAFile { repository: access.url.clone(), path, found }));
             }
             // If Git does not listen, it does not answer, either, and that is noticed.
@@ -98,7 +97,8 @@ fn folders<'p>(paths: impl Iterator<Item = &'p FilePath>) -> BTreeSet<&'p str> {
 
 /// What is at these paths. `None` if Git did not say.
 async fn ask(importing: &mut Running<'_>, parent: &CommitId, paths: &[&str]) -> Result<Option<Vec<Entry>>, Fault> {
-    let questions: String = paths.iter().map(|path| format!("ls {parent} {}\n", quoted(path))).collect();
+    let question = |path: &&str| format!("ls {parent} {}\n", quoted(path));
+    let questions = paths.iter().fold(String::new(), |asked, path| asked + &question(path));
     let Running { stdin, stdout, .. } = importing;
     let hear = async {
         let mut lines = BufReader::new(stdout).lines();

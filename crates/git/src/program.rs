@@ -126,8 +126,7 @@ impl Output {
 
 impl Git {
     pub(crate) fn new(settings: Settings, root: PathBuf) -> Self {
-        let room = Semaphore::new(settings.processes.max(1));
-        Self { settings, root, room }
+        Self { room: Semaphore::new(settings.processes.max(1)), settings, root }
     }
 
     /// Runs a call to its end.

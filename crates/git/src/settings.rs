@@ -23,7 +23,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             program: "git".into(),
-            deadline: Duration::from_secs(120),
+            deadline: Duration::from_mins(2),
             gather: Duration::from_millis(10),
             processes: 16,
             largest_file: 8 * 1024 * 1024,

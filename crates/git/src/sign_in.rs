@@ -55,35 +55,26 @@ impl SignIn {
         let password = keys.password.clone().or_else(|| keys.token.clone()).or_else(|| address.password.clone());
         let username = keys.username.clone().or_else(|| address.username.clone()).unwrap_or_else(|| "git".into());
         let secrets = [&keys.password, &keys.token, &keys.identity, &address.password];
-        let mut made = Self {
-            scrub: Scrub::new(secrets.into_iter().flatten().cloned()),
-            fingerprint: fingerprint(&[
-                Some(&username),
-                password.as_ref(),
-                keys.identity.as_ref(),
-                keys.ca_file.as_ref(),
-                keys.known_hosts.as_ref(),
-            ]),
-            config: Vec::new(),
-            environment: Vec::new(),
-            _files: None,
-            address,
-        };
-        match made.address.transport.clone() {
+        let scrub = Scrub::new(secrets.into_iter().flatten().cloned());
+        let parts = [&keys.identity, &keys.ca_file, &keys.known_hosts];
+        let fingerprint =
+            fingerprint([Some(&username), password.as_ref()].into_iter().chain(parts.map(Option::as_ref)));
+        let (mut config, mut environment, mut files) = (Vec::new(), Vec::new(), None);
+        match &address.transport {
             Transport::File => {}
             Transport::Http { site } => {
                 if let Some(password) = password {
-                    made.config.push((format!("credential.{site}.helper"), HELPER.into()));
+                    config.push((format!("credential.{site}.helper"), HELPER.into()));
                     // Spares a refused first request, with a Git that knows of it.
-                    made.config.push(("http.proactiveAuth".into(), "basic".into()));
-                    made.environment.push(("WEIR_GIT_USERNAME", username));
-                    made.environment.push(("WEIR_GIT_PASSWORD", password));
+                    config.push(("http.proactiveAuth".into(), "basic".into()));
+                    environment.push(("WEIR_GIT_USERNAME", username));
+                    environment.push(("WEIR_GIT_PASSWORD", password));
                 }
                 if let Some(certificates) = &keys.ca_file {
                     let folder = private_folder(root)?;
                     let path = private_file(&folder, "ca", certificates)?;
-                    made.config.push(("http.sslCAInfo".into(), path.display().to_string()));
-                    made._files = Some(folder);
+                    config.push(("http.sslCAInfo".into(), path.display().to_string()));
+                    files = Some(folder);
                 }
             }
             Transport::Ssh => {
@@ -93,16 +84,16 @@ impl SignIn {
                 };
                 let identity = file("identity", &keys.identity)?;
                 let known_hosts = file("known_hosts", &keys.known_hosts)?;
-                made.environment
-                    .push(("GIT_SSH_COMMAND", ssh_command(identity.as_deref(), known_hosts.as_deref()).into()));
-                made._files = Some(folder);
+                let command = ssh_command(identity.as_deref(), known_hosts.as_deref());
+                environment.push(("GIT_SSH_COMMAND", command.into()));
+                files = Some(folder);
             }
         }
-        Ok(made)
+        Ok(Self { address, scrub, fingerprint, config, environment, _files: files })
     }
 }
 
-fn fingerprint(parts: &[Option<&SecretString>]) -> Fingerprint {
+fn fingerprint<'s>(parts: impl Iterator<Item = Option<&'s SecretString>>) -> Fingerprint {
     let mut digest = Sha256::new();
     for part in parts {
         let part = part.map_or("", |part| part.expose_secret());
@@ -190,8 +181,8 @@ mod tests {
             assert!(command.contains(option), "{command}");
         }
         let folder = fs::read_dir(root.path()).unwrap().next().unwrap().unwrap().path();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&folder), mode(&folder.join("identity"))), (0o700, 0o600));
+        let rights = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((rights(&folder), rights(&folder.join("identity"))), (0o700, 0o600));
         assert_eq!(fs::read_to_string(folder.join("identity")).unwrap(), "KEY\n");
         assert!(command.contains(&format!("IdentityFile=\"{}\"", folder.join("identity").display())), "{command}");
         drop(made);

@@ -6,6 +6,7 @@ use std::{
     process::Command,
 };
 
+use tempfile::TempDir;
 use weir_git::{GitRepos, OpenError, Settings};
 use weir_ports::{ConfigRepos, RepoError};
 
@@ -178,4 +179,28 @@ async fn two_processes_do_not_share_a_folder() {
     let world = World::new();
     let error = GitRepos::open(world.folder.path().join("cache"), Settings::default()).err().unwrap();
     assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+}
+
+/// Where the kernel lets an ordinary account have mounts of its own, Git gets a disk that is too small. Elsewhere, what
+/// Git says of a full disk is tested with the words it uses.
+#[tokio::test]
+async fn a_full_disk_says_so_and_works_again_with_more_space() {
+    if !Command::new("unshare").args(["-rm", "true"]).output().is_ok_and(|output| output.status.success()) {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let (program, full) = (folder.path().join("git"), folder.path().join("full"));
+    let script = format!(
+        "#!/bin/sh\ntest -e '{}' && test \"$1\" = fetch || exec git \"$@\"\n\
+         exec unshare -rm sh -c 'mount -t tmpfs -o size=16k tmpfs \"$GIT_DIR/objects\" && exec git \"$@\"' git \"$@\"\n",
+        full.display()
+    );
+    fs::write(&program, script).unwrap();
+    fs::write(&full, "").unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let world = World::with(Settings { program, ..Settings::default() });
+    let error = world.marked().await.unwrap_err();
+    assert!(matches!(error, RepoError::DiskFull { .. }), "{error}");
+    fs::remove_file(full).unwrap();
+    assert_whole(&world).await;
 }
