@@ -127,14 +127,15 @@ impl Cache {
         if !self.is_let_in(sign_in.fingerprint) {
             self.knock(git, sign_in).await?;
         }
-        if self.known(|known| known.present.contains(commit)) {
+        if self.is_here(git, commit).await? {
             return Ok(Presence::Here);
         }
         let _turn = self.writer.lock().await;
-        if self.known(|known| known.present.contains(commit)) || self.holds(git, commit).await? {
-            self.has(commit);
+        // Whoever had the turn before may have wanted the same.
+        if self.is_here(git, commit).await? {
             return Ok(Presence::Here);
         }
+        self.tidy_up(git).await;
         self.fetch(git, sign_in, commit).await
     }
 
@@ -147,6 +148,17 @@ impl Cache {
         }
         self.let_in(sign_in.fingerprint);
         Ok(())
+    }
+
+    async fn is_here(&self, git: &Git, commit: &CommitId) -> Result<bool, Fault> {
+        if self.known(|known| known.present.contains(commit)) {
+            return Ok(true);
+        }
+        let here = self.holds(git, commit).await?;
+        if here {
+            self.has(commit);
+        }
+        Ok(here)
     }
 
     async fn holds(&self, git: &Git, commit: &CommitId) -> Result<bool, Fault> {

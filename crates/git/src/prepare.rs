@@ -57,6 +57,7 @@ impl Repository {
             return Ok(Err(RepoError::NoCommit { repository, doing: Doing::Preparing, commit: parent.clone() }));
         }
         let _turn = self.cache.writer.lock().await;
+        self.cache.tidy_up(git).await;
         let writing = self.cache.writing();
         let call = Call::new(["fast-import", "--quiet", "--done", "--force", "--date-format=raw"]);
         let call = call.within(&self.cache.path);
@@ -84,7 +85,6 @@ impl Repository {
         writing.done();
         if let Ok(commit) = &made {
             self.cache.has(commit);
-            self.cache.tidy_up(git).await;
         }
         Ok(made)
     }

@@ -1,6 +1,7 @@
 //! Caches that break, and are made anew.
 
 use std::{
+    cell::RefCell,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -31,11 +32,17 @@ fn truncate(path: &Path) {
 }
 
 /// Another process with the same folder, that knows nothing of it yet.
-fn restarted(world: World) -> World {
+async fn restarted(world: World) -> World {
     let World { folder, repos } = world;
     drop(repos);
-    let repos = GitRepos::open(folder.path().join("cache"), Settings::default()).unwrap();
-    World { folder, repos }
+    // A program that another test is just about to start holds the lock for another moment.
+    let reopened = RefCell::new(None);
+    until("the folder is free", || {
+        *reopened.borrow_mut() = GitRepos::open(folder.path().join("cache"), Settings::default()).ok();
+        reopened.borrow().is_some()
+    })
+    .await;
+    World { folder, repos: reopened.into_inner().unwrap() }
 }
 
 /// Everything still works.
@@ -64,7 +71,7 @@ async fn a_truncated_pack_is_noticed_after_a_restart() {
     for pack in packs(&world.cache(), "pack") {
         truncate(&pack);
     }
-    assert_whole(&restarted(world)).await;
+    assert_whole(&restarted(world).await).await;
 }
 
 #[tokio::test]
@@ -74,7 +81,7 @@ async fn a_truncated_index_is_noticed() {
     for index in packs(&world.cache(), "idx") {
         truncate(&index);
     }
-    assert_whole(&restarted(world)).await;
+    assert_whole(&restarted(world).await).await;
 }
 
 #[tokio::test]
@@ -85,7 +92,7 @@ async fn a_pack_that_is_gone_is_noticed() {
         fs::remove_file(pack).unwrap();
     }
     assert_whole(&world).await;
-    assert_whole(&restarted(world)).await;
+    assert_whole(&restarted(world).await).await;
 }
 
 #[tokio::test]
@@ -95,7 +102,7 @@ async fn a_cache_without_its_head_is_made_anew() {
     fs::remove_file(world.cache().join("HEAD")).unwrap();
     assert_whole(&world).await;
     fs::write(world.cache().join("HEAD"), "").unwrap();
-    assert_whole(&restarted(world)).await;
+    assert_whole(&restarted(world).await).await;
 }
 
 #[tokio::test]
@@ -115,7 +122,7 @@ async fn locks_of_a_killed_process_are_cleared_away() {
     for name in names {
         fs::write(cache.join(name), "").unwrap();
     }
-    let world = restarted(world);
+    let world = restarted(world).await;
     world.somebody_commits("main");
     assert_whole(&world).await;
     assert!(names.iter().all(|name| !cache.join(name).exists()));

@@ -120,3 +120,13 @@ async fn nothing_private_is_left_on_disk() {
     let left: Vec<String> = left.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     assert_eq!(left, ["weir.lock"]);
 }
+
+#[tokio::test]
+async fn credentials_do_not_follow_to_another_server() {
+    let world = World::new();
+    let (http, other) = (Http::serve(world.folder.path(), None), Http::serve(world.folder.path(), Some(PASSWORD)));
+    http.behave(Manner::Redirecting(other.port));
+    let error = world.repos.look(&http.access(RIGHT), &[branch("main")]).await.unwrap_err();
+    assert!(matches!(error, RepoError::Unauthorized { .. }), "{error}");
+    assert!(!other.was_shown_credentials());
+}

@@ -24,10 +24,12 @@ pub(crate) enum Manner {
     Stalling,
     /// Refuses it with this status.
     Refusing(u16),
+    /// Sends the client on to the server at this port.
+    Redirecting(u16),
 }
 
 pub(crate) struct Http {
-    port: u16,
+    pub(crate) port: u16,
     state: Arc<State>,
 }
 
@@ -38,6 +40,8 @@ struct State {
     manner: Mutex<Manner>,
     /// Whether it has come to a halt in the middle of an answer.
     halted: Mutex<bool>,
+    /// Whether anybody has shown credentials.
+    shown: Mutex<bool>,
 }
 
 /// What a client sends for the user `weir` with the password `geheim-1`.
@@ -50,8 +54,8 @@ impl Http {
     pub(crate) fn serve(root: &Path, wanted: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (manner, halted) = (Mutex::new(Manner::Proper), Mutex::new(false));
-        let state = Arc::new(State { root: root.to_owned(), wanted, manner, halted });
+        let (manner, halted, shown) = (Mutex::new(Manner::Proper), Mutex::new(false), Mutex::new(false));
+        let state = Arc::new(State { root: root.to_owned(), wanted, manner, halted, shown });
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -69,6 +73,10 @@ impl Http {
 
     pub(crate) fn has_halted(&self) -> bool {
         *self.state.halted.lock().unwrap()
+    }
+
+    pub(crate) fn was_shown_credentials(&self) -> bool {
+        *self.state.shown.lock().unwrap()
     }
 
     pub(crate) fn access(&self, keys: &[(&str, &str)]) -> RepoAccess {
@@ -98,11 +106,17 @@ impl State {
         let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
+        *self.shown.lock().unwrap() |= headers.contains_key("authorization");
         let manner = *self.manner.lock().unwrap();
         match manner {
             Manner::Silent => return halt(&mut reader),
             Manner::Refusing(status) => {
                 return write!(writer, "HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            }
+            Manner::Redirecting(port) => {
+                let target = first.split(' ').nth(1).unwrap_or_default();
+                let answer = format!("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{port}{target}\r\n");
+                return write!(writer, "{answer}Content-Length: 0\r\nConnection: close\r\n\r\n");
             }
             Manner::Proper | Manner::Stalling => {}
         }
