@@ -171,29 +171,23 @@ impl Cache {
         Ok(output.stdout.windows(6).any(|word| word == b" tree "))
     }
 
+    /// Fetches one commit by its id. What we have is kept under the ids, so that only what is new has to be sent.
     async fn fetch(&self, git: &Git, sign_in: &SignIn, commit: &CommitId) -> Result<Presence, Fault> {
-        match self.fetch_refs(git, sign_in, &format!("+{commit}:refs/weir/commits/{commit}")).await {
-            Ok(()) => {}
-            // Some servers give out only what a branch points to.
-            Err(Fault::NoCommit(_)) => {
-                self.fetch_refs(git, sign_in, "+refs/heads/*:refs/weir/heads/*").await?;
-                if !self.holds(git, commit).await? {
-                    return Ok(Presence::Nowhere);
-                }
-            }
-            Err(fault) => return Err(fault),
-        }
-        self.has(commit);
-        Ok(Presence::Here)
-    }
-
-    async fn fetch_refs(&self, git: &Git, sign_in: &SignIn, refs: &str) -> Result<(), Fault> {
-        let arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--prune", "--"];
-        let call = Call::new(arguments.into_iter().chain([sign_in.address.url.as_str(), refs]));
+        let arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--"];
+        let mut call = Call::new(arguments).within(&self.path).signed_in(sign_in);
+        call.argument(&sign_in.address.url);
+        call.argument(format!("+{commit}:refs/weir/commits/{commit}"));
         let writing = self.writing();
-        let output = git.run(call.within(&self.path).signed_in(sign_in)).await?;
+        let output = git.run(call).await?;
         writing.done();
-        if output.succeeded() { Ok(()) } else { Err(Fault::told(&output.stderr, &sign_in.address.url)) }
+        if output.succeeded() {
+            self.has(commit);
+            return Ok(Presence::Here);
+        }
+        match Fault::told(&output.stderr, &sign_in.address.url) {
+            Fault::NoCommit(_) => Ok(Presence::Nowhere),
+            fault => Err(fault),
+        }
     }
 
     /// Marks the beginning of a write. If it is cut off, the cache is unsettled.

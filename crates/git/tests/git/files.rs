@@ -4,7 +4,10 @@ use weir_core::CommitId;
 use weir_git::Settings;
 use weir_ports::{ConfigRepos, RepoError};
 
-use crate::world::{World, query};
+use crate::{
+    http::{Http, Manner},
+    world::{World, change, push, query},
+};
 
 #[tokio::test]
 async fn files_with_a_text_are_found_and_nothing_else() {
@@ -99,5 +102,21 @@ async fn a_repository_of_the_newer_kind_is_read_as_well() {
     assert_eq!(found.len(), 1);
     let made = world.prepare(&[("a.yaml", Some(b"1"))]).await.unwrap();
     world.push(&made, "promotion", None).await.unwrap();
+    assert_eq!(world.head("promotion"), Some(made));
+}
+
+#[tokio::test]
+async fn an_old_server_gives_out_what_a_branch_points_to_and_nothing_else() {
+    let world = World::new();
+    let http = Http::serve(world.folder.path(), None);
+    http.behave(Manner::Old);
+    let (access, query) = (http.access(&[]), query(None, &["windows.yaml"]));
+    let before = world.main();
+    let now = world.somebody_commits("main");
+    let error = world.repos.files(&access, &before, &query).await.unwrap_err();
+    assert!(matches!(error, RepoError::NoCommit { .. }), "{error}");
+    assert_eq!(world.repos.files(&access, &now, &query).await.unwrap().len(), 1);
+    let made = world.repos.prepare(&access, &change(&now, &[("a.yaml", Some(b"1"))])).await.unwrap();
+    world.repos.push(&access, &push(&made, "promotion", None)).await.unwrap();
     assert_eq!(world.head("promotion"), Some(made));
 }

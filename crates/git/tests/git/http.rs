@@ -18,6 +18,8 @@ use weir_ports::{Credentials, RepoAccess};
 pub(crate) enum Manner {
     /// Answers it.
     Proper,
+    /// Answers it in the way of Git before 2018: all branches at once, and no commit but their heads.
+    Old,
     /// Never answers it.
     Silent,
     /// Sends half of the files, and then nothing more.
@@ -117,6 +119,9 @@ impl State {
                 let target = first.split(' ').nth(1).unwrap_or_default();
                 let answer = format!("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{port}{target}\r\n");
                 return write!(writer, "{answer}Content-Length: 0\r\nConnection: close\r\n\r\n");
+            }
+            Manner::Old => {
+                headers.remove("git-protocol");
             }
             Manner::Proper | Manner::Stalling => {}
         }

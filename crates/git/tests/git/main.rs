@@ -7,6 +7,8 @@ mod credentials;
 #[cfg(test)]
 mod deadline;
 #[cfg(test)]
+mod environment;
+#[cfg(test)]
 mod files;
 #[cfg(test)]
 mod http;
