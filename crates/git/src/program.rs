@@ -1,7 +1,7 @@
 //! The one way in which the `git` program is run.
 //!
-//! A call sees nothing of the environment but what is listed here, asks nobody anything, has a process group of its own,
-//! and is killed with that whole group when its deadline passes or nobody waits for it any more.
+//! A call sees nothing of the environment but what is listed here, asks nobody anything, has a process group of its
+//! own, and is killed with that whole group when its deadline passes or nobody waits for it any more.
 
 use std::{
     ffi::OsString,

@@ -1,8 +1,8 @@
 //! Branches moved on the server, several at a time.
 //!
-//! Whoever gets the turn waits a moment, takes all pushes that came meanwhile with the same credentials, and answers each
-//! of them. Nothing runs on its own: if the one whose turn it is stops waiting, the others find themselves unanswered and
-//! queue again.
+//! Whoever gets the turn waits a moment, takes all pushes that came meanwhile with the same credentials, and answers
+//! each of them. Nothing runs on its own: if the one whose turn it is stops waiting, the others find themselves
+//! unanswered and queue again.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -167,6 +167,9 @@ impl Repository {
     }
 
     /// One push of some branches. A verdict for each.
+    ///
+    /// A commit whose parent is no branch's head any more is sent with all its files, as the cache knows nothing that
+    /// the server would name. It is right, only larger.
     async fn push_once(&self, git: &Git, sign_in: &SignIn, pushes: &[&Push]) -> Vec<Verdict> {
         let outcome = self.try_push(git, sign_in, pushes).await;
         let (lines, fault) = match outcome {
@@ -235,8 +238,8 @@ impl Verdict {
     }
 }
 
-/// A line of `git push --porcelain`: a flag, `from:to`, and a summary, between tabs. Without a verdict if the branch did
-/// not get as far as the server.
+/// A line of `git push --porcelain`: a flag, `from:to`, and a summary, between tabs. Without a verdict if the branch
+/// did not get as far as the server.
 fn verdict(line: &str, told: &str) -> Option<(String, Option<Verdict>)> {
     let mut fields = line.splitn(3, '\t');
     let (flag, names, summary) = (fields.next()?, fields.next()?, fields.next()?);

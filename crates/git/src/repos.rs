@@ -46,7 +46,10 @@ pub enum OpenError {
         source: io::Error,
     },
     /// Another process uses it.
-    #[error("the cache folder `{}` is in use by another process; give each process a folder of its own", folder.display())]
+    #[error(
+        "the cache folder `{}` is in use by another process; give each process a folder of its own",
+        folder.display()
+    )]
     InUse {
         /// Which folder.
         folder: PathBuf,

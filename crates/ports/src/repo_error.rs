@@ -35,8 +35,8 @@ impl fmt::Display for Doing {
 ///
 /// Of [`Unreachable`](Self::Unreachable), [`RateLimited`](Self::RateLimited), [`TimedOut`](Self::TimedOut) and
 /// [`DiskFull`](Self::DiskFull) nothing is known about the repository itself: trying again later may help. After
-/// [`Moved`](Self::Moved), [`NoBranch`](Self::NoBranch) and [`NoCommit`](Self::NoCommit) it has to be looked at anew. All
-/// others stay until a person has done something about it.
+/// [`Moved`](Self::Moved), [`NoBranch`](Self::NoBranch) and [`NoCommit`](Self::NoCommit) it has to be looked at anew.
+/// All others stay until a person has done something about it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RepoError {
     /// The server does not answer, or not as a Git server does.
@@ -183,7 +183,8 @@ pub enum RepoError {
     },
     /// The repository cannot be read, not even from a cache that was made anew.
     #[error(
-        "{doing} `{repository}` failed: it is damaged: {reason}; a new cache did not help, so run `git fsck` on the server"
+        "{doing} `{repository}` failed: it is damaged: {reason}; a new cache did not help, so run `git fsck` on the \
+         server"
     )]
     Damaged {
         /// Which repository.

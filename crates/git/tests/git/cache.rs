@@ -14,7 +14,7 @@ use weir_ports::{ConfigRepos, RepoError};
 use crate::{
     http::{Http, Manner},
     processes::{self, until},
-    world::{World, query},
+    world::{World, query, run_git},
 };
 
 fn packs(cache: &Path, end: &str) -> Vec<PathBuf> {
@@ -199,7 +199,7 @@ async fn a_full_disk_says_so_and_works_again_with_more_space() {
     let (program, full) = (folder.path().join("git"), folder.path().join("full"));
     let script = format!(
         "#!/bin/sh\ntest -e '{}' && test \"$1\" = fetch || exec git \"$@\"\n\
-         exec unshare -rm sh -c 'mount -t tmpfs -o size=16k tmpfs \"$GIT_DIR/objects\" && exec git \"$@\"' git \"$@\"\n",
+         exec unshare -rm sh -c 'mount -t tmpfs -o size=16k t \"$GIT_DIR/objects\" && exec git \"$@\"' git \"$@\"\n",
         full.display()
     );
     fs::write(&program, script).unwrap();
@@ -210,4 +210,30 @@ async fn a_full_disk_says_so_and_works_again_with_more_space() {
     assert!(matches!(error, RepoError::DiskFull { .. }), "{error}");
     fs::remove_file(full).unwrap();
     assert_whole(&world).await;
+}
+
+/// How many objects a repository holds.
+fn objects(folder: &Path) -> usize {
+    let counted = run_git(folder, &["count-objects", "-v"], b"");
+    let number = |name: &str| {
+        let line = counted.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().parse::<usize>().unwrap()
+    };
+    number("count:") + number("in-pack:")
+}
+
+#[tokio::test]
+async fn only_what_is_new_is_fetched_and_pushed() {
+    let world = World::new();
+    world.marked().await.unwrap();
+    let before = objects(&world.cache());
+    world.somebody_commits("main");
+    world.marked().await.unwrap();
+    // A commit, its root folder and one file.
+    assert_eq!(objects(&world.cache()) - before, 3);
+    let before = objects(&world.server());
+    let made = world.prepare(&[("apps/team-0/app-0.yaml", Some(b"version: 2\n"))]).await.unwrap();
+    world.push(&made, "promotion", None).await.unwrap();
+    // A commit, three folders and one file.
+    assert_eq!(objects(&world.server()) - before, 5);
 }
