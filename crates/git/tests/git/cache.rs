@@ -14,7 +14,7 @@ use weir_ports::{ConfigRepos, RepoError};
 use crate::{
     http::{Http, Manner},
     processes::{self, until},
-    world::{World, query, run_git},
+    world::{World, query, run_git, write_script},
 };
 
 fn packs(cache: &Path, end: &str) -> Vec<PathBuf> {
@@ -198,13 +198,12 @@ async fn a_full_disk_says_so_and_works_again_with_more_space() {
     let folder = TempDir::new().unwrap();
     let (program, full) = (folder.path().join("git"), folder.path().join("full"));
     let script = format!(
-        "#!/bin/sh\ntest -e '{}' && test \"$1\" = fetch || exec git \"$@\"\n\
+        "test -e '{}' && test \"$1\" = fetch || exec git \"$@\"\n\
          exec unshare -rm sh -c 'mount -t tmpfs -o size=16k t \"$GIT_DIR/objects\" && exec git \"$@\"' git \"$@\"\n",
         full.display()
     );
-    fs::write(&program, script).unwrap();
+    write_script(&program, &script);
     fs::write(&full, "").unwrap();
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let world = World::with(Settings { program, ..Settings::default() });
     let error = world.marked().await.unwrap_err();
     assert!(matches!(error, RepoError::DiskFull { .. }), "{error}");

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use weir_git::Settings;
 use weir_ports::RepoError;
 
-use crate::world::World;
+use crate::world::{World, write_script};
 
 /// Everything that a call may see; `sh`, which stands in for Git here, adds the last three.
 const MAY_SEE: &[&str] = &[
@@ -35,8 +35,7 @@ const MAY_SEE: &[&str] = &[
 async fn a_call_sees_of_the_environment_only_what_it_needs() {
     let folder = TempDir::new().unwrap();
     let (program, seen) = (folder.path().join("git"), folder.path().join("seen"));
-    fs::write(&program, format!("#!/bin/sh\nenv >> '{}'\nexec git \"$@\"\n", seen.display())).unwrap();
-    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_script(&program, &format!("env >> '{}'\nexec git \"$@\"", seen.display()));
     let world = World::with(Settings { program, ..Settings::default() });
     world.marked().await.unwrap();
     let seen = fs::read_to_string(seen).unwrap();

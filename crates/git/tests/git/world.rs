@@ -3,7 +3,6 @@
 use std::{
     fs,
     io::Write,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -94,8 +93,7 @@ impl World {
     pub(crate) fn hook(&self, name: &str, script: &str) {
         let path = self.server().join("hooks").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        write_script(&path, script);
     }
 
     /// Somebody else commits to a branch of the server.
@@ -139,6 +137,16 @@ impl World {
         let found = self.repos.files(&self.access(), commit, &query(Some(MARKER), &[])).await?;
         Ok(found.into_iter().map(|file| file.path.to_string()).collect())
     }
+}
+
+/// Writes a script that can be run at once. Another program writes it: a file that this process has open for writing,
+/// and so any program that another test is just about to start, cannot be run.
+pub(crate) fn write_script(path: &Path, script: &str) {
+    let mut shell = Command::new("sh");
+    let shell = shell.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(path).stdin(Stdio::piped());
+    let mut child = shell.spawn().unwrap();
+    write!(child.stdin.take().unwrap(), "#!/bin/sh\n{script}\n").unwrap();
+    assert!(child.wait().unwrap().success());
 }
 
 pub(crate) fn run_git(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
