@@ -1,0 +1,64 @@
+//! Where branches are.
+
+use weir_core::RepoUrl;
+use weir_git::Settings;
+use weir_ports::{ConfigRepos, RepoAccess, RepoError};
+
+use crate::world::{World, branch};
+
+#[tokio::test]
+async fn branches_are_looked_up_on_the_server_in_the_order_asked_for() {
+    let world = World::new();
+    world.git(&["branch", "qa", "main"]);
+    let qa = world.somebody_commits("qa");
+    let asked = [branch("qa"), branch("prod"), branch("main")];
+    let found = world.repos.look(&world.access(), &asked).await.unwrap();
+    assert_eq!(found, [Some(qa), None, Some(world.main())]);
+}
+
+#[tokio::test]
+async fn a_branch_is_not_mistaken_for_one_whose_name_ends_alike() {
+    let world = World::new();
+    world.git(&["branch", "release/prod", "main"]);
+    let found = world.repos.look(&world.access(), &[branch("prod")]).await.unwrap();
+    assert_eq!(found, [None]);
+}
+
+#[tokio::test]
+async fn a_repository_without_a_default_branch_is_not_empty() {
+    let world = World::new();
+    world.git(&["symbolic-ref", "HEAD", "refs/heads/gone"]);
+    assert_eq!(world.repos.look(&world.access(), &[branch("prod")]).await.unwrap(), [None]);
+}
+
+#[tokio::test]
+async fn an_empty_repository_says_so() {
+    let world = World::empty(Settings::default());
+    let error = world.repos.look(&world.access(), &[branch("main")]).await.unwrap_err();
+    assert!(matches!(error, RepoError::Empty { .. }), "{error}");
+    assert!(error.to_string().contains("push a first commit"), "{error}");
+}
+
+#[tokio::test]
+async fn a_repository_that_is_not_there_says_so() {
+    let world = World::new();
+    let url = RepoUrl::new(format!("file://{}/nothing.git", world.folder.path().display())).unwrap();
+    let error = world.repos.look(&RepoAccess::open(url), &[branch("main")]).await.unwrap_err();
+    assert!(matches!(error, RepoError::NotFound { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_says_so() {
+    let world = World::new();
+    let url = RepoUrl::new("http://127.0.0.1:1/fleet.git").unwrap();
+    let error = world.repos.look(&RepoAccess::open(url), &[branch("main")]).await.unwrap_err();
+    assert!(matches!(error, RepoError::Unreachable { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_over_ssh_says_so() {
+    let world = World::new();
+    let url = RepoUrl::new("ssh://git@127.0.0.1:1/fleet.git").unwrap();
+    let error = world.repos.look(&RepoAccess::open(url), &[branch("main")]).await.unwrap_err();
+    assert!(matches!(error, RepoError::Unreachable { .. }), "{error}");
+}
