@@ -61,6 +61,8 @@ pub(crate) fn follow(
     if line.promotion.phase == Phase::Succeeded {
         return;
     }
+    // Not to see a target is not to see it fail.
+    let timeout = timeout.filter(|_| !is_blind(pair.into, &release));
     let until = timeout.and_then(|timeout| line.promotion.delivered()?.checked_add(timeout).ok());
     if line.promotion.phase == Phase::Delivered {
         match until.filter(|until| *until <= now) {
@@ -73,6 +75,13 @@ pub(crate) fn follow(
     let failed = line.promotion.phase == Phase::Failed;
     let reasons = deploying(pair.into, &release, until, failed);
     line.hold(since(reasons, &line.promotion.holds, pair.moment));
+}
+
+/// Whether every target that is not known to run a release cannot be read.
+fn is_blind(into: &Place<'_>, release: &Release) -> bool {
+    let runs = |standing: &Standing<'_>| standing.runs().is_some_and(|running| running.covers(release));
+    let mut others = into.targets.iter().filter(|target| !runs(&target.standing));
+    others.all(|target| matches!(target.standing, Standing::Unreachable(_)))
 }
 
 /// What was delivered and did not run yet is over when another release is delivered. If a person asked for one that is

@@ -10,7 +10,7 @@ use crate::{
     candidate::Pair,
     deployed::{Place, Standing},
     gate::Gate,
-    gates::Verdict,
+    gates::{Soaked, Verdict},
     ledger::Ledger,
     moment::Moment,
     name::{EnvironmentName, PipelineKey},
@@ -178,7 +178,12 @@ fn gates(
         let (name, what) = match answer.gate {
             Gate::Approval(gate) => ("approval", format!("{} or more of {} agreed", gate.count, gate.from)),
             Gate::Window(window) => ("window", window.to_string()),
-            Gate::Soak(duration) => ("soak", format!("healthy in {} for {duration:#}", from.name())),
+            Gate::Soak(duration) => match entry.soaked {
+                Soaked::Since(since) => {
+                    ("soak", format!("healthy in {} since {since}, needs {duration:#}", from.name()))
+                }
+                _ => ("soak", format!("{} moved on: nothing is left to soak", from.name())),
+            },
         };
         let until = until.map(|until| format!(", open until {until}")).unwrap_or_default();
         let sentence = format!("{what}{until}");

@@ -22,6 +22,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) from: &'a EnvironmentName,
     pub(crate) release: &'a Release,
     pub(crate) requested_by: Option<&'a Actor>,
+    /// When the person asked.
+    pub(crate) asked: Option<Timestamp>,
     pub(crate) approvals: &'a [Approval],
     pub(crate) soaked: Soaked,
 }
@@ -66,14 +68,14 @@ impl<'a> Entry<'a> {
         self.into.gates.iter().map(|gate| Answer { gate, verdict: self.ask(gate, moment) })
     }
 
-    /// Suspension and freezes. A quarantine of one release does not bind a person who asks for that release.
+    /// Suspension and freezes. A quarantine of one release does not bind a person who asks for that release in spite of it.
     pub(crate) fn stops(&self, moment: &Moment, holds: &mut Vec<Reason>) {
         if self.pipeline.suspended {
             holds.push(Reason::Suspended);
         }
         let at = holds.len();
         for freeze in freezes(self.snapshot, &self.pipeline.key, &self.into.name, self.release) {
-            if freeze.selector.is_quarantine() && self.requested_by.is_some() {
+            if freeze.selector.is_quarantine() && self.asked.is_some_and(|asked| freeze.from <= asked) {
                 continue;
             }
             holds.extend(frozen(freeze, moment));
@@ -111,14 +113,18 @@ impl<'a> Entry<'a> {
     fn ask_people(&self, gate: &ApprovalGate, moment: &Moment) -> Verdict {
         let mut given: Vec<(&str, Option<Timestamp>)> = Vec::new();
         for approval in self.approvals {
-            let author = self.requested_by.is_some_and(|author| author.name == approval.by.name);
+            let author = self.requested_by.is_some_and(|author| is_same_person(&author.name, &approval.by.name));
             let counts =
                 approval.release == *self.release && gate.from.include(&approval.by) && (gate.allow_author || !author);
             let ends = gate.expires_after.map(|after| approval.at.checked_add(after).unwrap_or(Timestamp::MAX));
             if !counts || ends.is_some_and(|ends| ends <= moment.now) {
                 continue;
             }
-            match given.iter_mut().find(|(name, _)| *name == approval.by.name) {
+            if approval.at > moment.now {
+                moment.changes(Some(approval.at));
+                continue;
+            }
+            match given.iter_mut().find(|(name, _)| is_same_person(name, &approval.by.name)) {
                 Some((_, known)) => *known = (*known).max(ends),
                 None => given.push((&approval.by.name, ends)),
             }
@@ -150,6 +156,11 @@ impl<'a> Entry<'a> {
         let mut gates = self.into.gates.iter().filter(|gate| matches!(gate, Gate::Approval(_))).peekable();
         gates.peek().is_some() && gates.all(|gate| matches!(self.ask(gate, moment), Verdict::Open { .. }))
     }
+}
+
+/// Accounts that differ only in case are the same person to most who keep them.
+fn is_same_person(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
 }
 
 /// The freezes that select a promotion, whether or not they count now.

@@ -11,6 +11,7 @@ use crate::{
     policy::{Merge, Policy, Strategy},
     promotion::{Approval, Checks, Declared, Intent, Phase, ProblemWith, Promotion, ProposalState, Review},
     release::Release,
+    snapshot::EnvironmentRecord,
     support::Support,
 };
 
@@ -42,6 +43,7 @@ pub(crate) fn entry<'p>(
         from: pair.from.name(),
         release,
         requested_by,
+        asked: None,
         approvals,
         soaked,
     }
@@ -50,7 +52,14 @@ pub(crate) fn entry<'p>(
 /// The promotion, as it asks the gates.
 pub(crate) fn ask<'p>(pair: &Pair<'p, 'p>, promotion: &'p Promotion) -> Entry<'p> {
     let (soaked, _) = stand_behind(promotion, pair, &mut Vec::new());
-    entry(pair, &promotion.release, promotion.requested_by.as_ref(), &promotion.approvals, soaked)
+    of_promotion(pair, promotion, soaked)
+}
+
+/// What somebody asked for was asked for when it was first seen.
+fn of_promotion<'p>(pair: &Pair<'p, 'p>, promotion: &'p Promotion, soaked: Soaked) -> Entry<'p> {
+    let asked = promotion.history.first().map_or(pair.moment.now, |turn| turn.at);
+    let entry = entry(pair, &promotion.release, promotion.requested_by.as_ref(), &promotion.approvals, soaked);
+    Entry { asked: promotion.requested_by.as_ref().map(|_| asked), ..entry }
 }
 
 /// How the promotion that has its turn stands, and what is the next step to take.
@@ -58,8 +67,7 @@ pub(crate) fn assess(line: &Line<'_>, pair: &Pair<'_, '_>, policy: &Policy) -> A
     let promotion = &*line.promotion;
     let mut reasons = Vec::new();
     let (soaked, memory) = stand_behind(promotion, pair, &mut reasons);
-    let entry = entry(pair, &promotion.release, promotion.requested_by.as_ref(), &promotion.approvals, soaked);
-    let gates = entry.holds(pair.moment);
+    let gates = of_promotion(pair, promotion, soaked).holds(pair.moment);
     let ready = |soak: &Reason| matches!(soak, Reason::Soaking { .. });
     let memory = match soaked {
         Soaked::Since(_) if soaks(pair) && !gates.iter().any(ready) => memory.or(Some(pair.moment.now)),
@@ -96,13 +104,7 @@ fn stand_behind(promotion: &Promotion, pair: &Pair<'_, '_>, reasons: &mut Vec<Re
     if let Support::Healthy { since } = support {
         return (Soaked::Since(since), promotion.soaked);
     }
-    if promotion.requested_by.is_some() {
-        let records = [&pair.from.record, &pair.into.record];
-        if !records.iter().any(|record| record.first_success(release).is_some()) {
-            reasons.push(pair.missing(release));
-        }
-        return (Soaked::Enough, promotion.soaked);
-    }
+    let requested = promotion.requested_by.is_some();
     match support {
         Support::Unhealthy(reason) => {
             reasons.push(reason);
@@ -112,7 +114,17 @@ fn stand_behind(promotion: &Promotion, pair: &Pair<'_, '_>, reasons: &mut Vec<Re
             reasons.push(reason);
             (Soaked::Unhealthy, promotion.soaked)
         }
-        Support::Healthy { .. } | Support::Replaced | Support::GoneBack(_) => (Soaked::Enough, promotion.soaked),
+        Support::Absent if !requested => {
+            reasons.push(pair.missing(release));
+            (Soaked::Unhealthy, None)
+        }
+        Support::Healthy { .. } | Support::Replaced | Support::Absent | Support::GoneBack(_) => {
+            let seen = |record: &EnvironmentRecord| record.first_success(release).is_some();
+            if requested && !seen(&pair.from.record) && !seen(&pair.into.record) {
+                reasons.push(pair.missing(release));
+            }
+            (Soaked::Enough, promotion.soaked)
+        }
     }
 }
 

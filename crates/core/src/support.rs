@@ -21,6 +21,8 @@ pub(crate) enum Support {
     Unhealthy(Reason),
     /// Too little is known, or too few targets run it.
     Lacking(Reason),
+    /// It does not run there at all.
+    Absent,
     /// The environment went back to this older release.
     GoneBack(Release),
 }
@@ -69,7 +71,7 @@ impl Pair<'_, '_> {
         match (lost, back) {
             (Some(reason), _) => Support::Lacking(reason),
             (None, Some(back)) if have + newer == 0 => Support::GoneBack(back.clone().into_owned()),
-            (None, None) if have + newer == 0 => Support::Unhealthy(self.missing(release)),
+            (None, None) if have + newer == 0 => Support::Absent,
             (None, _) => Support::Lacking(Reason::NotEnoughTargets {
                 environment: self.from.name().clone(),
                 release: release.clone(),

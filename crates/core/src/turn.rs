@@ -211,6 +211,12 @@ fn begin(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>, policy: Option<&Policy>, 
             let holds = vec![no_strategy(&release)];
             (Some(release), holds)
         }
+        Candidate::Held { release: Some(release), holds } if holds.iter().any(is_for_people) => {
+            let mut all = Vec::new();
+            entry(pair, &release, None, &[], Soaked::Unhealthy).stops(pair.moment, &mut all);
+            all.extend(holds.into_iter().filter(|hold| !matches!(hold, Reason::Frozen { .. })));
+            (Some(release), all)
+        }
         Candidate::Held { release, holds } => (release, holds),
         Candidate::Nothing => (None, Vec::new()),
     };

@@ -24,12 +24,12 @@ pub struct Window {
 pub struct WindowState {
     /// Open or closed.
     pub open: bool,
-    /// When that changes. `None`: never.
+    /// When that changes. `None`: never, as far as can be seen.
     pub changes: Option<Timestamp>,
 }
 
-/// How many beginnings and ends of periods are looked at for the next change. Schedules that need more, such as one for
-/// every minute of a year, are looked at again when that many have passed.
+/// How many beginnings and ends of periods are looked at for the next change. What does not change within so many (270
+/// years of days) does not change.
 const SIGHT: usize = 100_000;
 
 impl Window {
@@ -66,10 +66,10 @@ impl Window {
         for _ in 0..SIGHT {
             at = if open { self.may_close(at)? } else { self.may_open(at)? };
             if self.is_open(at) != open {
-                break;
+                return Some(at);
             }
         }
-        Some(at)
+        None
     }
 
     /// The next moment at which a denied period begins, or the longest allowed one ends.

@@ -173,7 +173,7 @@ impl fmt::Display for Remedy<'_> {
             Self::Unfreeze { freeze, until: None } => write!(f, "lift freeze `{freeze}`"),
             Self::Configure => write!(f, "set `promotion.strategy` for the environment or the pipeline"),
             Self::Ask { release } => write!(f, "ask for {release} by name, or deploy a newer release"),
-            Self::Finish { first } => write!(f, "let {first} finish, or reject it"),
+            Self::Finish { first } => write!(f, "let {first} finish, reject it, or ask for another release"),
             Self::Pin { workload } => {
                 write!(f, "set `version.image` for {workload}, or have it follow a tag or an OCI artifact")
             }

@@ -416,3 +416,32 @@ fn somebody_who_wants_again_what_somebody_else_just_took_back() {
     story.goes_through("prod");
     assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Succeeded, vec![]));
 }
+
+#[test]
+fn a_request_for_what_is_failing_in_the_environment_before() {
+    let mut story = Story::of("dev, prod").soak("prod", minutes(60));
+    story.runs("dev", "1.0.0").runs("prod", "1.0.0").settles().runs("dev", "1.1.0").settles().fails("dev", "1.1.0");
+    story.asks("ann", "prod", "1.1.0");
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Pending, vec!["NotHealthyYet"]));
+    story.runs("dev", "1.1.0").settles();
+    assert_eq!(story.held("prod"), ["Soaking"]);
+}
+
+#[test]
+fn a_quarantine_that_comes_after_the_request() {
+    let mut story = Story::of("dev, prod").approval("prod", 1);
+    story.runs("dev", "1.1.0").settles().asks("ann", "prod", "1.1.0").waits(minutes(5));
+    let bad = Selector { release: Some("1.1.0".parse().unwrap()), ..Selector::default() };
+    story.freezes(bad, None).approves("bob", "prod", "1.1.0");
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Pending, vec!["Frozen"]));
+    story.waits(minutes(1)).asks("ann", "prod", "1.1.0");
+    assert_eq!(story.phase("prod"), Phase::Proposed, "she insists, knowing of it");
+}
+
+#[test]
+fn a_cluster_that_cannot_be_seen_has_not_failed() {
+    let mut story = Story::of("dev, prod(eu us)");
+    story.runs("dev", "1.1.0").settles().merges("prod").runs_on("prod", "eu", "1.1.0").loses("prod", Some("us"));
+    story.waits(minutes(600));
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Delivered, vec!["TargetUnreachable"]));
+}
