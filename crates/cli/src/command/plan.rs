@@ -106,7 +106,7 @@ fn report(pipeline: &Pipeline, snapshot: Snapshot, at: Timestamp) -> Report {
         Environment {
             name: found.name.clone(),
             targets: definition.targets.iter().map(target).collect(),
-            next: found.candidate.clone().or_else(|| under_way.map(|promotion| promotion.release.clone())),
+            next: under_way.map(|promotion| promotion.release.clone()).or_else(|| found.candidate.clone()),
             promotion: promotion.map(|promotion| promotion.key.ordinal),
             phase: promotion.map(|promotion| promotion.phase),
             step: found.step.clone(),
