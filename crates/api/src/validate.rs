@@ -75,12 +75,26 @@ impl fmt::Display for Sentence<'_> {
 pub fn validate(object: &Value) -> Vec<Violation> {
     let Some(kind) = Definition::of(object) else { return Vec::new() };
     let mut violations = schema::violations(&kind.schema, object);
+    violations.extend(not_text(object));
     let sound = violations.is_empty();
     let broken = Validator::new().validate_compiled(&kind.rules, object, None).err();
     for error in broken.into_iter().flatten() {
         // A rule that cannot be evaluated on what has the wrong form adds nothing to what the schema said.
         if sound || error.kind == ErrorKind::ValidationFailure {
             violations.push(Violation::new(error.field_path, error.message));
+        }
+    }
+    violations
+}
+
+/// Labels and annotations that are no text. A definition says nothing about `metadata`; the server does.
+fn not_text(object: &Value) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for field in ["labels", "annotations"] {
+        let entries = object.pointer(&format!("/metadata/{field}")).and_then(Value::as_object);
+        for (key, value) in entries.into_iter().flatten().filter(|(_, value)| !value.is_string()) {
+            let path = format!("metadata.{field}.{key}");
+            violations.push(Violation::new(path, "allowed: text; put it in quotes").found(value));
         }
     }
     violations

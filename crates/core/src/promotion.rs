@@ -91,11 +91,6 @@ impl Promotion {
         }
     }
 
-    /// Since when it has been in its phase.
-    pub fn since(&self) -> Option<Timestamp> {
-        self.history.last().map(|turn| turn.at)
-    }
-
     /// When it was first delivered.
     pub fn delivered(&self) -> Option<Timestamp> {
         self.history.iter().find(|turn| turn.phase == Phase::Delivered).map(|turn| turn.at)

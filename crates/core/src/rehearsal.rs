@@ -14,9 +14,7 @@ use crate::{
     observation::{Sighting, Unreachable, Version, Workload, WorkloadState},
     pipeline::{Environment, Pipeline, TargetKey},
     plan::{Plan, plan},
-    promotion::{
-        Approval, Base, Checks, Declared, Intent, Phase, Promotion, PromotionKey, Proposal, ProposalState, Review,
-    },
+    promotion::{Approval, Base, Checks, Declared, Intent, Promotion, PromotionKey, Proposal, ProposalState, Review},
     release::Release,
     snapshot::Snapshot,
     turnover::request,
@@ -302,10 +300,5 @@ impl Rehearsal {
     pub fn promotion(&self, environment: &EnvironmentName) -> Option<&Promotion> {
         let ours = |promotion: &&Promotion| promotion.key.environment == *environment;
         self.snapshot.promotions.iter().filter(ours).max_by_key(|promotion| promotion.key.ordinal)
-    }
-
-    /// Whether Git declares something for an environment that does not run there yet.
-    pub fn awaits_deployment(&self, environment: &EnvironmentName) -> bool {
-        self.promotion(environment).is_some_and(|promotion| promotion.phase == Phase::Delivered)
     }
 }

@@ -161,3 +161,13 @@ fn the_items_of_a_list_are_objects_like_any_other() {
     assert_eq!((manifests.len(), manifests[0].place.line), (2, 7));
     assert!(matches!(manifests[0].object, Object::Pipeline(..)) && matches!(manifests[1].object, Object::Other { .. }));
 }
+
+#[test]
+fn a_label_that_is_no_text_is_named_where_it_stands_and_hides_nothing_else() {
+    let text = "apiVersion: pipelines.weave.works/v1alpha1\nkind: Pipeline\nmetadata:\n  name: a\n  labels:\n    a.b/c: 1\n\
+                spec:\n  environments: []\n";
+    let (_, errors) = weir_api::read("p.yaml", text);
+    let told: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(told[0], "p.yaml:6:12: metadata.labels.a.b/c: found `1`, allowed: text; put it in quotes");
+    assert_eq!(told.len(), 2, "{told:?}");
+}
