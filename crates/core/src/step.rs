@@ -149,14 +149,14 @@ fn propose(promotion: &Promotion, policy: &Policy, reasons: &mut Vec<Reason>) ->
     let proposal = promotion.leg.facts.proposal.as_ref().filter(|proposal| proposal.state == ProposalState::Open);
     let Some(proposal) = proposal else { return (Phase::Pending, Some(Intent::Propose)) };
     let id = || proposal.id.clone();
-    if let Some(by) = &proposal.changed_by {
-        reasons.push(Reason::BranchChangedByHand { by: by.clone(), proposal: id() });
-        return (Phase::Proposed, None);
-    }
-    if proposal.release.as_ref() != Some(&promotion.release) {
+    let theirs = proposal.changed_by.is_some();
+    if !theirs && proposal.release.as_ref() != Some(&promotion.release) {
         return (Phase::Pending, Some(Intent::Propose));
     }
     let held = reasons.len();
+    if let Some(by) = &proposal.changed_by {
+        reasons.push(Reason::BranchChangedByHand { by: by.clone(), proposal: id() });
+    }
     if proposal.conflict {
         reasons.push(Reason::Conflict { proposal: id() });
     }
@@ -170,7 +170,7 @@ fn propose(promotion: &Promotion, policy: &Policy, reasons: &mut Vec<Reason>) ->
         reasons.push(Reason::AwaitingReview { proposal: id() });
     }
     let step = match (proposal.conflict, reasons.len() == held) {
-        (true, _) => Some(Intent::Propose),
+        (true, _) => Some(Intent::Propose).filter(|_| !theirs),
         (false, true) => Some(Intent::Merge(proposal.head.clone())),
         (false, false) => None,
     };

@@ -117,3 +117,12 @@ fn looking_is_allowed_while_gates_are_closed_and_writing_is_not() {
     let carried = story.settling();
     assert!(carried.iter().all(|step| step.intent == Intent::Locate) && !carried.is_empty());
 }
+
+#[test]
+fn a_branch_that_is_theirs_is_not_built_again_and_hides_no_other_hold() {
+    let mut story = proposed_with(|| Fact::Committed { environment: environment("prod"), by: "ada".into() });
+    story.happens(Fact::Conflicted { environment: environment("prod") });
+    story.happens(Fact::Reviewed { environment: environment("prod"), review: Review::ChangesRequested }).settles();
+    assert_eq!(story.held("prod"), ["BranchChangedByHand", "Conflict", "AwaitingReview"]);
+    assert_eq!(story.intent("prod"), None);
+}
