@@ -6,10 +6,10 @@
 mod duration;
 mod freeze;
 mod group;
-mod names;
 mod observation;
 mod pipeline;
 mod promotion;
+mod proposal;
 mod record;
 
 use std::fmt::Display;
@@ -21,7 +21,6 @@ use weir_core::{Name, NameError, Namespace};
 
 pub use duration::{DurationError, parse_duration};
 pub use group::{PipelineGroup, Shadowed, choose_group};
-pub use names::{observation_name, promotion_name};
 
 use crate::validate::Violation;
 

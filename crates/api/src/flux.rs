@@ -15,12 +15,10 @@ mod kustomization;
 mod source;
 
 use serde_json::Value;
-use weir_core::{Name, NameError, Version, Workload, WorkloadKey, WorkloadKind, WorkloadState};
+use weir_core::{Name, NameError, Version, VersionRule, Workload, WorkloadKey, WorkloadKind, WorkloadState};
 
 pub use event::{EventError, Heard, Ignored, Reported, event};
 pub use source::{Follows, Source};
-
-use crate::kinds::{VersionFrom, VersionRule};
 
 /// What is known beside the object itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -60,7 +58,7 @@ pub fn workload(object: &Value, context: &Context<'_>) -> Result<(WorkloadKey, W
         WorkloadKind::HelmRelease => helm_release::read(object, context),
         WorkloadKind::Kustomization => kustomization::read(object, context),
     };
-    if let Some(name) = context.version.and_then(|rule| rule.image.as_deref()) {
+    if let Some(VersionRule::Image(name)) = context.version {
         image::replace(&mut seen, name, context.images);
     }
     Ok((key, seen))
@@ -84,7 +82,7 @@ fn workload_kind(api_version: &str, kind: &str) -> Option<WorkloadKind> {
 }
 
 fn reads_source(rule: Option<&VersionRule>) -> bool {
-    rule.is_some_and(|rule| rule.from == Some(VersionFrom::Source))
+    rule == Some(&VersionRule::Source)
 }
 
 fn failed(version: Version, message: impl AsRef<str>) -> Workload {

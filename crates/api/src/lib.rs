@@ -18,18 +18,15 @@ mod kinds;
 mod manifest;
 mod validate;
 
-pub use convert::{
-    DurationError, PipelineGroup, Shadowed, choose_group, observation_name, parse_duration, promotion_name,
-};
+pub use convert::{DurationError, PipelineGroup, Shadowed, choose_group, parse_duration};
 pub use crd::{crd_yaml, crds};
 pub use kinds::{
-    Address, AppKind, AppRef, ApprovalGate, ClusterKind, ClusterRef, Comment, Concurrency, Environment,
-    EnvironmentStatus, ForgeType, Freeze, FreezeSelector, FreezeSpec, Gate, GitopsCluster, GitopsClusterSpec,
-    GitopsClusterStatus, Merge, Notification, Observation, ObservationSpec, ObservationStatus, OlderPipeline,
-    OlderPipelineSpec, Period, Pipeline, PipelineSpec, PipelineStatus, Promotion, PromotionRules, PromotionSpec,
-    PromotionStatus, Proposal, ProposalSpec, ProposalState, ProposalStatus, PullRequestStrategy, PushStrategy,
-    Requester, Review, SecretRef, ShortPullRequest, SoakGate, Strategy, Target, TargetStatus, Verdict, VersionFrom,
-    VersionRule, WaitingApproval, WindowGate, WorkloadStatus,
+    Address, AppKind, AppRef, ApprovalGate, ClusterKind, ClusterRef, Concurrency, Environment, EnvironmentStatus,
+    ForgeType, Freeze, FreezeSelector, FreezeSpec, Gate, GitopsCluster, GitopsClusterSpec, GitopsClusterStatus, Merge,
+    Notification, Observation, ObservationSpec, ObservationStatus, OlderPipeline, OlderPipelineSpec, Period, Pipeline,
+    PipelineSpec, PipelineStatus, Promotion, PromotionRules, PromotionSpec, PromotionStatus, Proposal, ProposalSpec,
+    ProposalState, ProposalStatus, PullRequestStrategy, PushStrategy, Requester, SecretRef, ShortPullRequest, SoakGate,
+    Strategy, Target, TargetStatus, VersionFrom, VersionRule, WaitingApproval, WindowGate, WorkloadStatus,
 };
 pub use manifest::{Content, Manifest, ManifestError, Object, Place, read};
 pub use validate::{Violation, validate};

@@ -22,9 +22,11 @@ mod hold;
 mod ledger;
 mod moment;
 mod name;
+mod object_name;
 mod observation;
 mod order;
 mod pipeline;
+mod plain_proposal;
 mod plan;
 mod policy;
 mod promotion;
@@ -44,15 +46,17 @@ pub use freeze::{Freeze, Selector};
 pub use gate::{Actor, ApprovalGate, Approvers, Gate};
 pub use hold::{Hold, Reason, Remedy};
 pub use name::{BranchName, CommitId, EnvironmentName, Name, NameError, Namespace, PipelineKey};
+pub use object_name::{observation_name, promotion_name};
 pub use observation::{
     Observation, ObservationKey, Outcome, Report, Sighting, Success, Unreachable, Version, Workload, WorkloadState,
 };
-pub use pipeline::{Application, ClusterKey, Environment, Pipeline, PipelineError, TargetKey};
+pub use pipeline::{Application, ClusterKey, Environment, Pipeline, PipelineError, TargetKey, VersionRule};
+pub use plain_proposal::{Comment, PlainProposal, PlainReview, PlainState, Verdict, Wish};
 pub use plan::{EnvironmentPlan, Plan, Write, plan};
 pub use policy::{Concurrency, ForgeKind, Merge, Policy, PullRequest, RepoUrl, Repository, Strategy, When};
 pub use promotion::{
-    Approval, Base, Checks, Declared, Intent, Leg, LegFacts, Phase, Problem, ProblemWith, Promotion, PromotionKey,
-    Proposal, ProposalState, Review, Turn,
+    Approval, Base, Branch, Checks, Declared, Intent, Leg, LegFacts, Phase, Problem, ProblemWith, Promotion,
+    PromotionKey, Proposal, ProposalState, Rejection, Review, Turn,
 };
 pub use rehearsal::{Carried, Fact, FactError, Rehearsal};
 pub use release::{FluxSuffix, Release, ReleaseError, Revision, WorkloadKey, WorkloadKind};

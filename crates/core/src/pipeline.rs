@@ -1,6 +1,6 @@
 //! What people define: a pipeline, its environments, and how a release enters each of them.
 
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,17 @@ impl Pipeline {
     pub fn environment(&self, name: &EnvironmentName) -> Option<&Environment> {
         self.environments.iter().find(|environment| environment.name == *name)
     }
+}
+
+/// What counts as the version of a workload. Not said: the chart of a HelmRelease, the source of a Kustomization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VersionRule {
+    /// The Helm chart.
+    Chart,
+    /// The Flux source, be it a commit on a branch.
+    Source,
+    /// The tag of this container image, or its digest if it has no tag.
+    Image(Arc<str>),
 }
 
 /// What a pipeline promotes.

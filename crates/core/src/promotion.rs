@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     gate::Actor,
     hold::Hold,
-    name::{CommitId, EnvironmentName, PipelineKey},
+    name::{BranchName, CommitId, EnvironmentName, PipelineKey},
     release::Release,
 };
 
@@ -67,6 +67,9 @@ pub struct Promotion {
     /// What people agreed to. An approval counts for the release it names, which may be the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
+    /// Whoever does not want it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejection: Option<Rejection>,
     /// What shall be done about it, and what is known of it.
     #[serde(default)]
     pub leg: Leg,
@@ -87,6 +90,7 @@ impl Promotion {
             overridden: Vec::new(),
             history: Vec::new(),
             approvals: Vec::new(),
+            rejection: None,
             leg: Leg::default(),
         }
     }
@@ -157,6 +161,18 @@ pub struct Approval {
     pub at: Timestamp,
 }
 
+/// One person's word that a promotion shall not go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    /// Who.
+    pub by: Actor,
+    /// When.
+    pub at: Timestamp,
+    /// Why, in their words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Arc<str>>,
+}
+
 /// What is done in one repository: what shall be, and what is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leg {
@@ -196,12 +212,36 @@ pub struct LegFacts {
     /// The proposal, as last seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Proposal>,
+    /// What Weir wrote to the proposal's branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Branch>,
     /// When the other side accepted it, for strategies without a repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Timestamp>,
     /// What went wrong in the last attempt. Gone when one succeeds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
+}
+
+/// What Weir wrote to the branch of a proposal. Whatever else is found there is somebody else's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    /// Its name.
+    pub name: BranchName,
+    /// The commit of the base branch that it builds on.
+    pub parent: CommitId,
+    /// The commit that shall be there. Written down before it is pushed.
+    pub intended: CommitId,
+    /// The commit that was there before, if Weir pushed that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pushed: Option<CommitId>,
+}
+
+impl Branch {
+    /// Whether a commit on the branch is one that Weir made.
+    pub fn is_ours(&self, tip: &CommitId) -> bool {
+        self.intended == *tip || self.pushed.as_ref() == Some(tip)
+    }
 }
 
 /// What the base branch says about an environment.
@@ -254,6 +294,9 @@ pub struct Proposal {
     /// What reviewers of that commit say.
     #[serde(default)]
     pub review: Review,
+    /// Who asked Weir to merge it at this head.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_asked_by: Option<Arc<str>>,
     /// Whether it can no longer be merged as it is.
     #[serde(default)]
     pub conflict: bool,

@@ -258,6 +258,7 @@ impl Rehearsal {
                     release: Some(promotion.release.clone()),
                     checks: Checks::Passing,
                     review: Review::NotRequired,
+                    merge_asked_by: None,
                     conflict: false,
                     changed_by: None,
                 });

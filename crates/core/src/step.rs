@@ -166,7 +166,8 @@ fn propose(promotion: &Promotion, policy: &Policy, reasons: &mut Vec<Reason>) ->
         Checks::Failing(checks) => reasons.push(Reason::ChecksFailing { proposal: id(), checks: checks.clone() }),
     }
     let reviewed = matches!(proposal.review, Review::NotRequired | Review::Approved);
-    if policy.merge == Merge::People || !reviewed {
+    let wanted = policy.merge == Merge::Auto || proposal.merge_asked_by.is_some();
+    if !wanted || !reviewed {
         reasons.push(Reason::AwaitingReview { proposal: id() });
     }
     let step = match (proposal.conflict, reasons.len() == held) {

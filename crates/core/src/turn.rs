@@ -82,6 +82,13 @@ fn settle_live(line: &mut Line<'_>, pair: &Pair<'_, '_>, policy: &Policy, refusa
             return;
         }
     }
+    if let Some(rejection) = &line.promotion.rejection {
+        let why = rejection.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        let note: Arc<str> = format!("{} rejected it{why}", rejection.by.name).into();
+        refusals.push(Refused { release, why: note.clone() });
+        line.end(Phase::Rejected, now, note);
+        return;
+    }
     if requested {
         return;
     }

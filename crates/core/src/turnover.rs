@@ -34,6 +34,7 @@ impl Turnover<'_> {
         if let Some(before) = self.before {
             let open = |proposal: &&Proposal| proposal.state == ProposalState::Open;
             promotion.leg.facts.proposal = before.leg.facts.proposal.as_ref().filter(open).cloned();
+            promotion.leg.facts.branch.clone_from(&before.leg.facts.branch);
             let given = before.approvals.iter().filter(|approval| approval.release == promotion.release);
             promotion.approvals = given.cloned().collect();
         }

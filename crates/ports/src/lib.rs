@@ -4,15 +4,30 @@
 //! Nothing here performs anything, decides anything, or depends on a runtime; a crate that implements a port depends on
 //! this one, never the other way round.
 //!
-//! [`ConfigRepos`] is the Git repositories that say what environments run. What it can fail with is [`RepoError`],
-//! whose variants mean one thing each, so that the engine can tell a person what to do.
+//! - [`Catalog`] is what people define: pipelines and Secrets. Weir only reads it.
+//! - [`Store`] is what must survive: records, one at a time, each with a version.
+//! - [`ConfigRepos`] is the Git repositories that say what environments run.
+//! - [`Clock`] is time and chance.
+//! - [`Journal`] is the past, and [`Access`] is who may do what; both are for the API and never for a decision.
+//!
+//! Each port has an error whose variants mean one thing each, so that the engine can tell a person what to do.
 
+mod access;
+mod catalog;
+mod clock;
 mod config_repos;
 mod credentials;
+mod journal;
 mod path;
 mod repo_error;
+mod store;
 
+pub use access::{Access, AccessError, Verb};
+pub use catalog::{Catalog, CatalogError, CatalogNotice, Definition, Secret};
+pub use clock::Clock;
 pub use config_repos::{Change, ConfigRepos, FileChange, FileQuery, Push, RepoAccess, RepoFile, Signature};
 pub use credentials::{Credentials, CredentialsError};
+pub use journal::{Deed, DeedQuery, HistoryQuery, Journal, Noted};
 pub use path::{FilePath, PathGlob};
 pub use repo_error::{Doing, RepoError};
+pub use store::{Notice, PipelineRecord, Record, RecordKey, RecordVersion, Store, StoreError, Stored};

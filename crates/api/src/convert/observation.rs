@@ -1,9 +1,9 @@
 //! What was reported about a workload, from its object and into it.
 
 use serde_json::{Map, Value};
-use weir_core::{EnvironmentName, Name, ObservationKey, PipelineKey, TargetKey, WorkloadKey};
+use weir_core::{EnvironmentName, Name, ObservationKey, PipelineKey, TargetKey, WorkloadKey, observation_name};
 
-use super::{Problems, names::observation_name, namespace_of};
+use super::{Problems, namespace_of};
 use crate::{
     kinds::{Observation, ObservationSpec, ObservationStatus},
     validate::Violation,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use weir_core::{PipelineKey, PromotionKey, Release, Revision, WorkloadKey};
+use weir_core::{PipelineKey, PromotionKey, Release, Revision, WorkloadKey, promotion_name};
 
-use super::{Problems, names::promotion_name, namespace_of};
+use super::{Problems, namespace_of};
 use crate::{
     kinds::{Promotion, PromotionSpec, PromotionStatus, Requester},
     validate::Violation,
@@ -64,6 +64,7 @@ impl Promotion {
             overridden: records(&promotion.overridden),
             history: records(&promotion.history),
             approvals: records(&promotion.approvals),
+            rejection: promotion.rejection.as_ref().and_then(|rejection| serde_json::to_value(rejection).ok()),
             leg: serde_json::to_value(&promotion.leg).ok(),
         });
         object
@@ -91,12 +92,12 @@ fn with_status(
     problems.json("status", &record)
 }
 
-fn members(release: &Release) -> BTreeMap<String, String> {
+pub(super) fn members(release: &Release) -> BTreeMap<String, String> {
     let text = |(workload, revision): &(WorkloadKey, Revision)| (workload.to_string(), revision.to_string());
     release.members().iter().map(text).collect()
 }
 
-fn records<T: Serialize>(list: &[T]) -> Option<Vec<Value>> {
+pub(super) fn records<T: Serialize>(list: &[T]) -> Option<Vec<Value>> {
     let records: Vec<_> = list.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
     (!records.is_empty()).then_some(records)
 }

@@ -10,11 +10,10 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 use weir_core::{
-    FluxSuffix, Name, NameError, Namespace, Outcome, Report, Revision, Version, WorkloadKey, WorkloadKind,
+    FluxSuffix, Name, NameError, Namespace, Outcome, Report, Revision, Version, VersionRule, WorkloadKey, WorkloadKind,
 };
 
 use super::{Source, reads_source, short, workload_kind};
-use crate::kinds::VersionRule;
 
 /// What was heard in an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,8 +166,8 @@ impl Event {
     }
 
     fn revision(&self, kind: WorkloadKind, rule: Option<&VersionRule>) -> Result<Revision, Ignored> {
-        if let Some(image) = rule.and_then(|rule| rule.image.as_ref()) {
-            return Err(Ignored::Image(image.clone()));
+        if let Some(VersionRule::Image(image)) = rule {
+            return Err(Ignored::Image(image.to_string()));
         }
         let text = self.detail("revision").filter(|text| !text.is_empty()).ok_or(Ignored::NoRevision)?;
         let version = match kind {

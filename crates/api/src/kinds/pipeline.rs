@@ -202,6 +202,18 @@ pub enum VersionFrom {
     Source,
 }
 
+impl VersionRule {
+    /// The rule that promotions are decided by. `None`: the form of it says nothing.
+    pub fn to_core(&self) -> Option<weir_core::VersionRule> {
+        match (self.from, &self.image) {
+            (Some(VersionFrom::Chart), _) => Some(weir_core::VersionRule::Chart),
+            (Some(VersionFrom::Source), _) => Some(weir_core::VersionRule::Source),
+            (None, Some(image)) => Some(weir_core::VersionRule::Image(image.as_str().into())),
+            (None, None) => None,
+        }
+    }
+}
+
 impl PipelineSpec {
     /// The Secret with the `hmac-key` of events that are reported for an environment: the one that the environment's
     /// own promotion names, or else the pipeline's.

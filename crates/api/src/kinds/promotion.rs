@@ -93,6 +93,10 @@ pub struct PromotionStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::records")]
     pub approvals: Option<Vec<Value>>,
+    /// Whoever does not want it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::record")]
+    pub rejection: Option<Value>,
     /// What shall be done about it, and what was found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::record")]

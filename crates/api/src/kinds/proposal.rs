@@ -1,8 +1,11 @@
 //! A change that waits for review on a Git server that has no pull requests, as a Kubernetes object.
 
+use std::collections::BTreeMap;
+
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{address::Address, patterns, schema};
 
@@ -24,6 +27,15 @@ use super::{address::Address, patterns, schema};
 )]
 #[schemars(inline)]
 pub struct ProposalSpec {
+    /// The pipeline, in the same namespace.
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::NAME))]
+    pub pipeline: String,
+    /// The environment that the release would enter.
+    #[schemars(length(min = 1, max = 63), regex(pattern = patterns::ENVIRONMENT))]
+    pub environment: String,
+    /// The turn of the promotion that opened it.
+    #[schemars(range(min = 0))]
+    pub ordinal: i64,
     /// The address of the repository.
     #[schemars(length(min = 1, max = 2048), regex(pattern = patterns::REPOSITORY))]
     pub repository: Address,
@@ -33,9 +45,19 @@ pub struct ProposalSpec {
     /// The branch with the change.
     #[schemars(length(min = 1, max = 244))]
     pub branch: String,
+    /// The commit that it builds on.
+    #[schemars(regex(pattern = patterns::COMMIT))]
+    pub parent: String,
     /// The commit that is proposed.
     #[schemars(regex(pattern = patterns::COMMIT))]
     pub head: String,
+    /// What that commit declares: a revision for each workload.
+    #[schemars(extend("minProperties" = 1))]
+    pub release: BTreeMap<String, String>,
+    /// The files that it changes, or the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
+    pub files: Option<Vec<String>>,
     /// One line.
     #[schemars(length(min = 1, max = 1024))]
     pub title: String,
@@ -52,14 +74,30 @@ pub struct ProposalStatus {
     /// Open, merged or closed.
     #[serde(default)]
     pub state: ProposalState,
+    /// When it was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::time")]
+    pub opened: Option<String>,
+    /// When, by whom and why it was merged or closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::record")]
+    pub ended: Option<Value>,
+    /// Who wants it merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::record")]
+    pub merge: Option<Value>,
+    /// Who wants it closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::record")]
+    pub close: Option<Value>,
     /// What reviewers said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256))]
-    pub reviews: Option<Vec<Review>>,
+    #[schemars(schema_with = "schema::records")]
+    pub reviews: Option<Vec<Value>>,
     /// What people wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 256))]
-    pub comments: Option<Vec<Comment>>,
+    #[schemars(schema_with = "schema::records")]
+    pub comments: Option<Vec<Value>>,
 }
 
 /// Whether a proposal still waits.
@@ -74,47 +112,4 @@ pub enum ProposalState {
     Merged,
     /// It was closed without a merge.
     Closed,
-}
-
-/// What one reviewer said.
-#[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[schemars(inline)]
-pub struct Review {
-    /// Who.
-    #[schemars(length(min = 1, max = 253))]
-    pub by: String,
-    /// What.
-    pub verdict: Verdict,
-    /// The commit that was reviewed. A review counts for that commit only.
-    #[schemars(regex(pattern = patterns::COMMIT))]
-    pub head: String,
-    /// When.
-    #[schemars(schema_with = "schema::time")]
-    pub at: String,
-}
-
-/// What a reviewer can say.
-#[derive(JsonSchema, Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
-#[schemars(inline)]
-#[serde(rename_all = "camelCase")]
-pub enum Verdict {
-    /// It is fine.
-    Approved,
-    /// It has to change.
-    ChangesRequested,
-}
-
-/// What one person wrote.
-#[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[schemars(inline)]
-pub struct Comment {
-    /// Who.
-    #[schemars(length(min = 1, max = 253))]
-    pub by: String,
-    /// What, in Markdown.
-    #[schemars(length(min = 1, max = 65536))]
-    pub body: String,
-    /// When.
-    #[schemars(schema_with = "schema::time")]
-    pub at: String,
 }

@@ -2,11 +2,8 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use weir_api::{
-    VersionFrom, VersionRule,
-    flux::{Heard, Ignored, Reported, event},
-};
-use weir_core::Outcome;
+use weir_api::flux::{Heard, Ignored, Reported, event};
+use weir_core::{Outcome, VersionRule};
 
 use crate::world::example;
 
@@ -132,10 +129,10 @@ fn a_commit_on_a_branch_is_reported_as_such_unless_the_pipeline_takes_commits() 
     let revision = format!("main@sha1:{commit}");
     let body = kustomize("ReconciliationSucceeded", &revision);
     assert_eq!(hear(&body), Heard::Nothing(Ignored::Branch(revision)));
-    let rule = VersionRule { from: Some(VersionFrom::Source), image: None };
+    let rule = VersionRule::Source;
     let Heard::Report(heard) = event(body.to_string().as_bytes(), now(), Some(&rule)).unwrap() else { panic!() };
     assert_eq!(heard.report.outcome, Outcome::Succeeded(commit.parse().unwrap()));
-    let rule = VersionRule { from: None, image: Some("podinfo".into()) };
+    let rule = VersionRule::Image("podinfo".into());
     let heard = event(body.to_string().as_bytes(), now(), Some(&rule)).unwrap();
     assert_eq!(heard, Heard::Nothing(Ignored::Image("podinfo".into())));
 }

@@ -65,12 +65,22 @@ fn promotion(ordinal: u64, second: i64, shape: u16) -> core::Promotion {
     if has(7) {
         made.approvals = vec![core::Approval { by: asked, release: release("6.2.0"), at: moment(second) }];
     }
+    if has(13) {
+        let by = core::Actor::named("bob");
+        made.rejection = Some(core::Rejection { by, at: moment(second), why: has(14).then(|| "not today".into()) });
+    }
     if has(8) {
         made.leg.intent = Some(core::Intent::Merge(commit.clone()));
         made.leg.facts.base = Some(core::Base {
             commit: commit.clone(),
             seen: moment(second),
             declares: core::Declared::Releases(vec![release("6.1.9")]),
+        });
+        made.leg.facts.branch = Some(core::Branch {
+            name: "promotion-default-podinfo-prod".parse().unwrap(),
+            parent: commit.clone(),
+            intended: commit.clone(),
+            pushed: has(15).then(|| commit.clone()),
         });
         made.leg.facts.problem = Some(core::Problem {
             with: core::ProblemWith::RateLimit,
@@ -87,6 +97,7 @@ fn promotion(ordinal: u64, second: i64, shape: u16) -> core::Promotion {
             release: has(10).then(|| release("6.2.0")),
             checks: core::Checks::Pending(vec!["ci".into()]),
             review: core::Review::Approved,
+            merge_asked_by: has(12).then(|| "bob".into()),
             conflict: has(11),
             changed_by: None,
         });
@@ -171,4 +182,59 @@ fn what_is_remembered_of_an_environment_comes_back() {
     assert_eq!(status.to_core().unwrap(), core::EnvironmentRecord::default());
     status.remember(&record);
     assert_eq!(status.to_core().unwrap(), record);
+}
+
+fn proposal(ordinal: u64, second: i64, shape: u16) -> core::PlainProposal {
+    let has = |bit: u16| shape & (1 << bit) != 0;
+    let commit: core::CommitId = "b".repeat(40).parse().unwrap();
+    let wish = || core::Wish { by: "ada".into(), at: moment(second), head: commit.clone(), why: Some("now".into()) };
+    let by: Option<std::sync::Arc<str>> = has(0).then(|| "ada".into());
+    let state = match (has(1), has(2)) {
+        (false, _) => core::PlainState::Open,
+        (true, false) => core::PlainState::Merged { at: moment(second), by, commit: commit.clone() },
+        (true, true) => core::PlainState::Closed { at: moment(second), by, note: has(3).then(|| "no".into()) },
+    };
+    core::PlainProposal {
+        key: promotion(ordinal, second, 0).key,
+        repository: core::RepoUrl::new("https://example.org/a").unwrap(),
+        base: "main".parse().unwrap(),
+        branch: "promotion-default-podinfo-prod".parse().unwrap(),
+        parent: commit.clone(),
+        head: commit.clone(),
+        release: release("6.2.0"),
+        files: if has(4) { vec!["a.yaml".into()] } else { Vec::new() },
+        title: "Promote podinfo 6.2.0 to prod".into(),
+        body: if has(5) { "why".into() } else { String::new() },
+        opened: moment(second),
+        state,
+        merge: has(6).then(wish),
+        close: has(7).then(wish),
+        reviews: if has(8) {
+            let verdict = if has(9) { core::Verdict::Approved } else { core::Verdict::ChangesRequested };
+            vec![core::PlainReview { by: "bob".into(), verdict, head: commit.clone(), at: moment(second) }]
+        } else {
+            Vec::new()
+        },
+        comments: if has(10) {
+            vec![core::Comment { by: "bob".into(), body: "fine".into(), at: moment(second) }]
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_proposal_loses_nothing_as_an_object(ordinal in 0..i64::MAX as u64, second in 0..4_000_000_000_i64, shape: u16) {
+        let record = proposal(ordinal, second, shape);
+        prop_assert_eq!(through_json(&weir_api::Proposal::from_core(&record)).to_core().unwrap(), record);
+    }
+}
+
+#[test]
+fn a_proposal_does_not_keep_the_credentials_of_its_repository() {
+    let mut record = proposal(1, 0, 0);
+    record.repository = core::RepoUrl::new("https://me:geheim@example.org/a").unwrap();
+    let object = weir_api::Proposal::from_core(&record);
+    assert!(!serde_json::to_string(&object).unwrap().contains("geheim"));
 }

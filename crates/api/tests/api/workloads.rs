@@ -1,11 +1,8 @@
 //! When a HelmRelease or a Kustomization counts as deployed, and which version it then runs.
 
 use serde_json::{Value, json};
-use weir_api::{
-    VersionFrom, VersionRule,
-    flux::{Context, Source, pipeline_label, workload},
-};
-use weir_core::{Version, Workload, WorkloadState};
+use weir_api::flux::{Context, Source, pipeline_label, workload};
+use weir_core::{Version, VersionRule, Workload, WorkloadState};
 
 const COMMIT: &str = "0123456789012345678901234567890123456789";
 
@@ -270,7 +267,7 @@ fn what_the_source_follows_tells_a_tag_from_a_branch() {
 
 #[test]
 fn commits_are_versions_if_the_pipeline_says_so_and_equal_to_the_pinned_ones() {
-    let rule = VersionRule { from: Some(VersionFrom::Source), image: None };
+    let rule = VersionRule::Source;
     let context = Context { version: Some(&rule), ..Context::default() };
     let followed = seen_in(&kustomize(&format!("main@sha1:{COMMIT}")), &context);
     let pinned = seen_in(&kustomize(&format!("sha1:{COMMIT}")), &context);
@@ -279,7 +276,7 @@ fn commits_are_versions_if_the_pipeline_says_so_and_equal_to_the_pinned_ones() {
 
 #[test]
 fn a_helm_release_can_be_versioned_by_its_source() {
-    let rule = VersionRule { from: Some(VersionFrom::Source), image: None };
+    let rule = VersionRule::Source;
     let source = json!({
         "kind": "OCIRepository",
         "spec": { "ref": { "tag": "stable" } },
@@ -295,7 +292,7 @@ fn the_version_of_an_image_is_its_tag_or_else_its_digest() {
     let digest = format!("sha256:{}", "b".repeat(64));
     let seen = |name: &str, images: &[&str]| {
         let images: Vec<String> = images.iter().map(|image| (*image).to_owned()).collect();
-        let rule = VersionRule { from: None, image: Some(name.to_owned()) };
+        let rule = VersionRule::Image(name.into());
         seen_in(&object, &Context { version: Some(&rule), images: &images, ..Context::default() })
     };
     let podinfo = "ghcr.io/stefanprodan/podinfo";

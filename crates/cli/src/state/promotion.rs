@@ -180,6 +180,7 @@ impl Proposal {
             release: Some(release),
             checks: self.checks.to_core(),
             review: self.review,
+            merge_asked_by: None,
             conflict: self.conflict,
             changed_by: self.changed_by.as_deref().map(Into::into),
         })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weir_core::{Checks, Declared, Fact, Intent, Phase, Problem, ProblemWith, Review};
+use weir_core::{Actor, Checks, Declared, Fact, Intent, Phase, Problem, ProblemWith, ProposalState, Rejection, Review};
 
 use crate::story::{Story, environment, minutes};
 
@@ -125,4 +125,42 @@ fn a_branch_that_is_theirs_is_not_built_again_and_hides_no_other_hold() {
     story.happens(Fact::Reviewed { environment: environment("prod"), review: Review::ChangesRequested }).settles();
     assert_eq!(story.held("prod"), ["BranchChangedByHand", "Conflict", "AwaitingReview"]);
     assert_eq!(story.intent("prod"), None);
+}
+
+#[test]
+fn weir_merges_what_a_person_asked_it_to_merge() {
+    let mut story = Story::of("dev, prod");
+    story.runs("dev", "1.1.0").settles();
+    assert_eq!(story.held("prod"), ["AwaitingReview"]);
+    let promotion = story.world.snapshot.promotions.last_mut().unwrap();
+    promotion.leg.facts.proposal.as_mut().unwrap().merge_asked_by = Some("ada".into());
+    story.settles();
+    assert_eq!(story.phase("prod"), Phase::Delivered);
+}
+
+#[test]
+fn what_a_person_rejects_is_closed_and_refused() {
+    let mut story = Story::of("dev, prod");
+    story.runs("dev", "1.1.0").settles();
+    let at = story.world.now;
+    let promotion = story.world.snapshot.promotions.last_mut().unwrap();
+    promotion.rejection = Some(Rejection { by: Actor::named("ada"), at, why: Some("not today".into()) });
+    story.settles();
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Rejected, vec!["Refused"]));
+    let proposal = story.promotion("prod").leg.facts.proposal.as_ref().unwrap();
+    assert_eq!(proposal.state, ProposalState::Closed { by: None });
+    story.runs("dev", "1.2.0").settles();
+    assert_eq!(story.phase("prod"), Phase::Proposed, "a newer one is not refused");
+}
+
+#[test]
+fn a_request_that_nobody_can_fulfil_can_be_rejected_and_automation_goes_on() {
+    let mut story = Story::of("dev, prod");
+    story.runs("dev", "1.1.0").asks("bob", "prod", "9.9.9").settles();
+    assert!(story.held("prod").contains(&"Behind"), "{:?}", story.held("prod"));
+    let at = story.world.now;
+    let promotion = story.world.snapshot.promotions.last_mut().unwrap();
+    promotion.rejection = Some(Rejection { by: Actor::named("ada"), at, why: None });
+    story.settles();
+    assert_eq!((story.promoted("prod").as_deref(), story.phase("prod")), (Some("1.1.0"), Phase::Proposed));
 }

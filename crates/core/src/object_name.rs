@@ -1,6 +1,6 @@
 //! The names that records have as Kubernetes objects. They are derived, never random: *already exists* is the lock.
 
-use weir_core::{ObservationKey, PipelineKey, PromotionKey};
+use crate::{name::PipelineKey, observation::ObservationKey, promotion::PromotionKey};
 
 /// The name of a promotion's object: `PIPELINE-ENVIRONMENT-ORDINAL`.
 ///
@@ -38,7 +38,7 @@ fn fingerprint(parts: &[&str]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_core::Name;
+    use crate::name::Name;
 
     fn name(pipeline: &str, environment: &str) -> String {
         let pipeline = format!("default/{pipeline}").parse().unwrap();
