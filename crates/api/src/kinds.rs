@@ -26,7 +26,7 @@ pub use pipeline::{
     Target, VersionFrom, VersionRule,
 };
 pub use promotion::{Promotion, PromotionSpec, PromotionStatus, Requester};
-pub use proposal::{Proposal, ProposalSpec, ProposalState, ProposalStatus};
+pub use proposal::{Proposal, ProposalEdit, ProposalSpec, ProposalState, ProposalStatus};
 pub use status::{EnvironmentStatus, PipelineStatus, TargetStatus, WaitingApproval, WorkloadStatus};
 pub use strategy::{
     Concurrency, ForgeType, Merge, Notification, PromotionRules, PullRequestStrategy, PushStrategy, SecretRef,

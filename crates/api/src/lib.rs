@@ -24,9 +24,10 @@ pub use kinds::{
     Address, AppKind, AppRef, ApprovalGate, ClusterKind, ClusterRef, Concurrency, Environment, EnvironmentStatus,
     ForgeType, Freeze, FreezeSelector, FreezeSpec, Gate, GitopsCluster, GitopsClusterSpec, GitopsClusterStatus, Merge,
     Notification, Observation, ObservationSpec, ObservationStatus, OlderPipeline, OlderPipelineSpec, Period, Pipeline,
-    PipelineSpec, PipelineStatus, Promotion, PromotionRules, PromotionSpec, PromotionStatus, Proposal, ProposalSpec,
-    ProposalState, ProposalStatus, PullRequestStrategy, PushStrategy, Requester, SecretRef, ShortPullRequest, SoakGate,
-    Strategy, Target, TargetStatus, VersionFrom, VersionRule, WaitingApproval, WindowGate, WorkloadStatus,
+    PipelineSpec, PipelineStatus, Promotion, PromotionRules, PromotionSpec, PromotionStatus, Proposal, ProposalEdit,
+    ProposalSpec, ProposalState, ProposalStatus, PullRequestStrategy, PushStrategy, Requester, SecretRef,
+    ShortPullRequest, SoakGate, Strategy, Target, TargetStatus, VersionFrom, VersionRule, WaitingApproval, WindowGate,
+    WorkloadStatus,
 };
 pub use manifest::{Content, Manifest, ManifestError, Object, Place, read};
 pub use validate::{Violation, validate};

@@ -51,7 +51,7 @@ pub use observation::{
     Observation, ObservationKey, Outcome, Report, Sighting, Success, Unreachable, Version, Workload, WorkloadState,
 };
 pub use pipeline::{Application, ClusterKey, Environment, Pipeline, PipelineError, TargetKey, VersionRule};
-pub use plain_proposal::{Comment, PlainProposal, PlainReview, PlainState, Verdict, Wish};
+pub use plain_proposal::{Comment, Edit, PlainProposal, PlainReview, PlainState, Verdict, Wish};
 pub use plan::{EnvironmentPlan, Plan, Write, plan};
 pub use policy::{Concurrency, ForgeKind, Merge, Policy, PullRequest, RepoUrl, Repository, Strategy, When};
 pub use promotion::{

@@ -35,8 +35,8 @@ pub struct PlainProposal {
     pub head: CommitId,
     /// What that commit declares.
     pub release: Release,
-    /// The files that it changes.
-    pub files: Vec<Arc<str>>,
+    /// What it changes, in the order of files and lines.
+    pub edits: Vec<Edit>,
     /// One line.
     pub title: String,
     /// The explanation, in Markdown.
@@ -53,6 +53,17 @@ pub struct PlainProposal {
     pub reviews: Vec<PlainReview>,
     /// What people wrote, oldest first.
     pub comments: Vec<Comment>,
+}
+
+/// One value that a proposal changes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Edit {
+    /// The file.
+    pub file: Arc<str>,
+    /// What stands there on the base branch.
+    pub before: Arc<str>,
+    /// What shall stand there.
+    pub after: Arc<str>,
 }
 
 /// What became of a proposal that Weir keeps.

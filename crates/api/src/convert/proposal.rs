@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use weir_core::{
-    BranchName, CommitId, EnvironmentName, Name, PipelineKey, PlainProposal, PlainState, PromotionKey, RepoUrl,
+    BranchName, CommitId, Edit, EnvironmentName, Name, PipelineKey, PlainProposal, PlainState, PromotionKey, RepoUrl,
     promotion_name,
 };
 
@@ -13,7 +13,7 @@ use super::{
     promotion::{members, records},
 };
 use crate::{
-    kinds::{Address, Proposal, ProposalSpec, ProposalState, ProposalStatus},
+    kinds::{Address, Proposal, ProposalEdit, ProposalSpec, ProposalState, ProposalStatus},
     validate::Violation,
 };
 
@@ -48,7 +48,7 @@ impl Proposal {
                 parent: parent?,
                 head: head?,
                 release: release?,
-                files: spec.files.iter().flatten().map(|file| file.as_str().into()).collect(),
+                edits: spec.edits.iter().flatten().map(edit).collect(),
                 title: spec.title.clone(),
                 body: spec.body.clone().unwrap_or_default(),
                 opened: opened?,
@@ -64,7 +64,12 @@ impl Proposal {
 
     /// The object that keeps the record.
     pub fn from_core(proposal: &PlainProposal) -> Self {
-        let files: Vec<_> = proposal.files.iter().take(1024).map(ToString::to_string).collect();
+        let written = |edit: &Edit| ProposalEdit {
+            file: edit.file.to_string(),
+            before: edit.before.to_string(),
+            after: edit.after.to_string(),
+        };
+        let edits: Vec<_> = proposal.edits.iter().map(written).collect();
         let spec = ProposalSpec {
             pipeline: proposal.key.pipeline.name.to_string(),
             environment: proposal.key.environment.to_string(),
@@ -75,7 +80,7 @@ impl Proposal {
             parent: proposal.parent.to_string(),
             head: proposal.head.to_string(),
             release: members(&proposal.release),
-            files: (!files.is_empty()).then_some(files),
+            edits: (!edits.is_empty()).then_some(edits),
             title: proposal.title.clone(),
             body: (!proposal.body.is_empty()).then(|| proposal.body.clone()),
         };
@@ -109,6 +114,10 @@ fn key(object: &Proposal, problems: &mut Problems) -> Option<PromotionKey> {
     let ordinal = problems.check("spec.ordinal", u64::try_from(spec.ordinal).map_err(|_| "allowed: at least 0"));
     let pipeline = PipelineKey { namespace: namespace?, name: name? };
     Some(PromotionKey { pipeline, environment: environment?, ordinal: ordinal? })
+}
+
+fn edit(edit: &ProposalEdit) -> Edit {
+    Edit { file: edit.file.as_str().into(), before: edit.before.as_str().into(), after: edit.after.as_str().into() }
 }
 
 /// The core tells the states apart by a name around what it knows of the end.

@@ -54,10 +54,10 @@ pub struct ProposalSpec {
     /// What that commit declares: a revision for each workload.
     #[schemars(extend("minProperties" = 1))]
     pub release: BTreeMap<String, String>,
-    /// The files that it changes, or the first of them.
+    /// The values that it changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
-    pub files: Option<Vec<String>>,
+    pub edits: Option<Vec<ProposalEdit>>,
     /// One line.
     #[schemars(length(min = 1, max = 1024))]
     pub title: String,
@@ -65,6 +65,21 @@ pub struct ProposalSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 65536))]
     pub body: Option<String>,
+}
+
+/// One value that a proposal changes.
+#[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[schemars(inline)]
+pub struct ProposalEdit {
+    /// The file.
+    #[schemars(length(min = 1, max = 4096))]
+    pub file: String,
+    /// What stands there on the base branch.
+    #[schemars(length(max = 4096))]
+    pub before: String,
+    /// What shall stand there.
+    #[schemars(length(max = 4096))]
+    pub after: String,
 }
 
 /// What became of a proposal. Not for writing by hand.

@@ -202,7 +202,11 @@ fn proposal(ordinal: u64, second: i64, shape: u16) -> core::PlainProposal {
         parent: commit.clone(),
         head: commit.clone(),
         release: release("6.2.0"),
-        files: if has(4) { vec!["a.yaml".into()] } else { Vec::new() },
+        edits: if has(4) {
+            vec![core::Edit { file: "a.yaml".into(), before: "6.1.0".into(), after: "6.2.0".into() }]
+        } else {
+            Vec::new()
+        },
         title: "Promote podinfo 6.2.0 to prod".into(),
         body: if has(5) { "why".into() } else { String::new() },
         opened: moment(second),
