@@ -60,8 +60,8 @@ impl Source<'_> {
     }
 
     /// Adds the place to what went wrong there.
-    pub(crate) fn at<T>(&self, place: Location, found: Result<T>) -> Result<T> {
-        found.map_err(|error| self.error(place, format_args!("{error:#}")))
+    pub(crate) fn at<T>(&self, place: Location, found: Result<T, impl Into<anyhow::Error>>) -> Result<T> {
+        found.map_err(|error| self.error(place, format_args!("{:#}", error.into())))
     }
 
     /// The one document of a kind; `None` if there is none, which may be beside others.

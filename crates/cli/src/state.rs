@@ -10,7 +10,7 @@ use weir_core::{EnvironmentName, Name, Namespace, Pipeline, Selector, WorkloadKe
 
 use crate::{
     document::{Entries, Source},
-    naming::{self, Reported},
+    naming::Reported,
     time::{self, Time},
 };
 
@@ -159,5 +159,5 @@ pub(crate) fn release(
     pipeline: &Pipeline,
     written: &Spanned<String>,
 ) -> anyhow::Result<weir_core::Release> {
-    source.at(written.referenced, naming::release(pipeline, &written.value))
+    source.at(written.referenced, pipeline.release_named(&written.value))
 }

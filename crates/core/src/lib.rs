@@ -22,6 +22,7 @@ mod hold;
 mod ledger;
 mod moment;
 mod name;
+mod naming;
 mod object_name;
 mod observation;
 mod order;
@@ -46,6 +47,7 @@ pub use freeze::{Freeze, Selector};
 pub use gate::{Actor, ApprovalGate, Approvers, Gate};
 pub use hold::{Hold, Reason, Remedy};
 pub use name::{BranchName, CommitId, EnvironmentName, Name, NameError, Namespace, PipelineKey};
+pub use naming::NamingError;
 pub use object_name::{observation_name, promotion_name};
 pub use observation::{
     Observation, ObservationKey, Outcome, Report, Sighting, Success, Unreachable, Version, Workload, WorkloadState,

@@ -63,6 +63,12 @@ impl Pipeline {
         Ok(Self { key, application, suspended: false, deleted: false, environments })
     }
 
+    /// A pipeline that is no longer defined, and of which nothing is known but its records.
+    pub fn deleted(key: PipelineKey) -> Self {
+        let (application, environments) = (Application::Labelled, Vec::new());
+        Self { key, application, suspended: false, deleted: true, environments }
+    }
+
     /// Its environments, first to last.
     pub fn environments(&self) -> &[Environment] {
         &self.environments

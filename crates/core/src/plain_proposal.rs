@@ -1,7 +1,8 @@
 //! A proposal that Weir keeps itself, for Git servers that have no pull requests.
 //!
-//! *Carry* writes what is proposed and what became of it; people write reviews, comments, and that they want it merged
-//! or closed. Reviews and the wish to merge count for the head that they were given for, and for no other.
+//! *Carry* writes what is proposed, and that it was merged or is no longer wanted; people write reviews and comments,
+//! that they want it merged, and that they closed it. Reviews and the wish to merge count for the head that they were
+//! given for, and for no other.
 
 use std::sync::Arc;
 
@@ -47,8 +48,6 @@ pub struct PlainProposal {
     pub state: PlainState,
     /// Who wants it merged.
     pub merge: Option<Wish>,
-    /// Who wants it closed.
-    pub close: Option<Wish>,
     /// What reviewers said, oldest first.
     pub reviews: Vec<PlainReview>,
     /// What people wrote, oldest first.
@@ -95,7 +94,7 @@ pub enum PlainState {
     },
 }
 
-/// What a person wants done with a proposal.
+/// That a person wants a proposal merged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wish {
     /// Who.
@@ -161,6 +160,11 @@ impl PlainProposal {
     /// Whoever wants the present head merged.
     pub fn merge_asked_by(&self) -> Option<&Arc<str>> {
         self.merge.as_ref().filter(|wish| wish.head == self.head).map(|wish| &wish.by)
+    }
+
+    /// Whether nobody has decided anything since: neither reviewed it, nor asked for a merge, nor ended it.
+    pub fn says_the_same_as(&self, later: &Self) -> bool {
+        self.state == later.state && self.merge == later.merge && self.reviews == later.reviews
     }
 
     /// Takes in what a reviewer said.

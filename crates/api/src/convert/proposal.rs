@@ -32,11 +32,7 @@ impl Proposal {
         let opened = status.opened.as_deref().unwrap_or_default();
         let opened = problems.check("status.opened", opened.parse::<Timestamp>());
         let state = state(&status, &mut problems);
-        let wish = |field: &str, value: &Option<Value>, problems: &mut Problems| {
-            value.as_ref().and_then(|it| problems.json(&format!("status.{field}"), it))
-        };
-        let merge = wish("merge", &status.merge, &mut problems);
-        let close = wish("close", &status.close, &mut problems);
+        let merge = status.merge.as_ref().and_then(|it| problems.json("status.merge", it));
         let reviews = problems.json("status.reviews", &Value::Array(status.reviews.unwrap_or_default()));
         let comments = problems.json("status.comments", &Value::Array(status.comments.unwrap_or_default()));
         let found = (|| {
@@ -54,7 +50,6 @@ impl Proposal {
                 opened: opened?,
                 state: state?,
                 merge,
-                close,
                 reviews: reviews?,
                 comments: comments?,
             })
@@ -98,7 +93,6 @@ impl Proposal {
             opened: Some(proposal.opened.to_string()),
             ended,
             merge: proposal.merge.as_ref().and_then(|wish| serde_json::to_value(wish).ok()),
-            close: proposal.close.as_ref().and_then(|wish| serde_json::to_value(wish).ok()),
             reviews: records(&proposal.reviews),
             comments: records(&proposal.comments),
         });

@@ -101,10 +101,6 @@ pub struct ProposalStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::record")]
     pub merge: Option<Value>,
-    /// Who wants it closed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::record")]
-    pub close: Option<Value>,
     /// What reviewers said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::records")]

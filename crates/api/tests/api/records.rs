@@ -212,7 +212,6 @@ fn proposal(ordinal: u64, second: i64, shape: u16) -> core::PlainProposal {
         opened: moment(second),
         state,
         merge: has(6).then(wish),
-        close: has(7).then(wish),
         reviews: if has(8) {
             let verdict = if has(9) { core::Verdict::Approved } else { core::Verdict::ChangesRequested };
             vec![core::PlainReview { by: "bob".into(), verdict, head: commit.clone(), at: moment(second) }]

@@ -4,7 +4,7 @@ use anyhow::Result;
 use weir_core::EnvironmentName;
 
 use super::question::Question;
-use crate::{naming, output::Output};
+use crate::output::Output;
 
 const EXAMPLE: &str = "\
 Example:
@@ -32,7 +32,7 @@ impl Explain {
     pub(super) fn run(self) -> Result<()> {
         let Self { question, pipeline, environment, output } = self;
         let matter = question.read(pipeline.as_deref())?;
-        naming::environment(&matter.pipeline, &environment)?;
+        matter.pipeline.environment_named(&environment)?;
         let explanation = weir_core::explain(&matter.pipeline, &matter.snapshot, &environment, matter.at);
         output.print(&explanation, |found| found.as_ref().map(ToString::to_string).unwrap_or_default())
     }

@@ -118,7 +118,7 @@ impl Player<'_> {
             let source = Source { file: &self.story.file, text: &self.story.text };
             let happening = step.value.happening(&Stage { source: &source, rehearsal: &self.rehearsal })?;
             self.assumptions.heed(&happening.fact, self.rehearsal.now);
-            source.at(step.referenced, self.rehearsal.happen(happening.fact).map_err(Into::into))?;
+            source.at(step.referenced, self.rehearsal.happen(happening.fact))?;
             self.history.happened(self.rehearsal.now, happening.environment, Event::Fact, happening.sentence);
             self.settle();
         }

@@ -215,7 +215,7 @@ impl Step {
 
 impl Stage<'_> {
     fn environment(&self, name: &Spanned<EnvironmentName>) -> Result<EnvironmentName> {
-        let found = naming::environment(&self.rehearsal.pipeline, &name.value);
+        let found = self.rehearsal.pipeline.environment_named(&name.value);
         Ok(self.source.at(name.referenced, found)?.name.clone())
     }
 
@@ -234,8 +234,8 @@ impl Stage<'_> {
             return Ok(None);
         }
         let find = || -> Result<TargetKey> {
-            let definition = naming::environment(&self.rehearsal.pipeline, &environment.value)?;
-            Ok(naming::target(definition, cluster, namespace)?.clone())
+            let definition = self.rehearsal.pipeline.environment_named(&environment.value)?;
+            Ok(definition.target_named(cluster, namespace)?.clone())
         };
         self.source.at(environment.referenced, find()).map(Some)
     }
@@ -276,9 +276,9 @@ impl Reported {
     fn happening(&self, stage: &Stage<'_>) -> Result<Happening> {
         let environment = stage.environment(&self.environment)?;
         let target = stage.target(&self.environment, self.cluster.as_deref(), self.namespace.as_deref())?;
-        let workload = self.workload.clone().unwrap_or_else(|| naming::workload(&stage.rehearsal.pipeline));
+        let workload = self.workload.clone().unwrap_or_else(|| stage.rehearsal.pipeline.workload());
         let place = self.environment.referenced;
-        stage.source.at(place, naming::check_workload(&stage.rehearsal.pipeline, &workload))?;
+        stage.source.at(place, stage.rehearsal.pipeline.check_workload(&workload))?;
         let (outcome, sentence) = match (&self.revision, &self.failed) {
             (Some(naming::Reported(revision)), None) => {
                 let sentence = format!("{workload} reports {revision} as deployed{}", on(target.as_ref()));

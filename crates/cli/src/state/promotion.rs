@@ -12,7 +12,7 @@ use weir_core::{
 use super::{release, world::made_up_commit};
 use crate::{
     document::Source,
-    naming::{self, Account},
+    naming::Account,
     time::{self, Time},
 };
 
@@ -125,7 +125,7 @@ impl Promotion {
         now: Timestamp,
     ) -> Result<weir_core::Promotion> {
         let place = self.environment.referenced;
-        let environment = &source.at(place, naming::environment(pipeline, &self.environment.value))?.name;
+        let environment = &source.at(place, pipeline.environment_named(&self.environment.value))?.name;
         let from = source.at(place, before(pipeline, environment))?;
         let what = release(source, pipeline, &self.release)?;
         let mine = earlier.iter().filter(|promotion| promotion.key.environment == *environment);

@@ -10,7 +10,7 @@ use weir_core::{
 };
 
 use super::{Environment, Health, State, Target, Workload, release};
-use crate::{document::Source, naming, time};
+use crate::{document::Source, time};
 
 /// Everything that is known about one pipeline, and what Git would say if it were asked.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl State {
         self.check(source)?;
         let mut world = World::default();
         for (name, environment) in &self.environments.0 {
-            let definition = source.at(name.referenced, naming::environment(pipeline, &name.value))?;
+            let definition = source.at(name.referenced, pipeline.environment_named(&name.value))?;
             Reader { source, pipeline, now, world: &mut world }.environment(definition, environment)?;
         }
         world.snapshot.freezes.extend(self.freezes.iter().map(|freeze| freeze.to_core(now)));
@@ -83,7 +83,7 @@ impl Reader<'_> {
         let mut record = EnvironmentRecord::default();
         let mut listed = Vec::new();
         for target in &written.targets {
-            let found = naming::target(definition, target.value.cluster.as_deref(), target.value.namespace.as_deref());
+            let found = definition.target_named(target.value.cluster.as_deref(), target.value.namespace.as_deref());
             let key = self.source.at(target.referenced, found)?;
             if listed.contains(&key) {
                 return Err(self.source.error(target.referenced, format_args!("target `{key}` is listed twice")));
@@ -138,7 +138,7 @@ impl Reader<'_> {
     fn target(&mut self, key: &TargetKey, written: &Target, record: &mut EnvironmentRecord) -> Result<()> {
         let mut workloads = BTreeMap::new();
         for (workload, says) in &written.workloads.0 {
-            self.source.at(workload.referenced, naming::check_workload(self.pipeline, &workload.value))?;
+            self.source.at(workload.referenced, self.pipeline.check_workload(&workload.value))?;
             let seen = self.source.at(workload.referenced, seen(says))?;
             workloads.insert(workload.value.clone(), seen);
         }

@@ -1,0 +1,57 @@
+//! A proposal that is no longer wanted.
+
+use std::sync::Arc;
+
+use weir_core::{Intent, PlainState, Promotion, ProposalState};
+use weir_ports::{Clock as _, ConfigRepos as _, Push, RepoError};
+
+use super::{Carrier, Load, Trouble, declares};
+use crate::ports::Ports;
+
+impl<P: Ports> Carrier<'_, P> {
+    /// Closes the proposal with a note, and removes its branch. One whose release the base branch declares by now was
+    /// merged, whoever did it.
+    pub(super) async fn close(&self, load: &mut Load<'_>, note: Arc<str>) -> Result<(), Trouble> {
+        if let Some(proposal) = load.proposal.clone().filter(|proposal| proposal.state == PlainState::Open) {
+            let at = self.ports.clock().now();
+            let wanted = proposal.merge_asked_by().cloned();
+            let merged = declares(load, &proposal.release) && (wanted.is_some() || load.base == proposal.head);
+            let state = if merged {
+                PlainState::Merged { at, by: wanted, commit: load.base.clone() }
+            } else {
+                PlainState::Closed { at, by: None, note: Some(note) }
+            };
+            self.end(load, &proposal.key, state).await?;
+        }
+        self.see_proposal(load)?;
+        self.tidy(load).await
+    }
+
+    /// Closes the proposal of a promotion of which nobody knows any more how it was to be carried out. Its branch stays.
+    pub(super) async fn abandon(&self, promotion: Promotion) -> Result<(), Trouble> {
+        let Some(Intent::Close(note)) = promotion.leg.intent.clone() else { return Ok(()) };
+        let state = PlainState::Closed { at: self.ports.clock().now(), by: None, note: Some(note) };
+        if let Some(proposal) = self.proposal(&promotion).await? {
+            self.finish(&proposal.key, state).await?;
+        }
+        self.amend(&promotion.key, |facts| {
+            if let Some(proposal) = &mut facts.proposal {
+                proposal.state = ProposalState::Closed { by: None };
+            }
+        })
+        .await
+    }
+
+    /// Removes the branch of a proposal that is over, unless somebody else has written to it.
+    pub(super) async fn tidy(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
+        let over = load.proposal.as_ref().is_none_or(|proposal| proposal.state != PlainState::Open);
+        let Some(tip) = load.tip.clone().filter(|_| over && load.is_ours()) else { return Ok(()) };
+        let push = Push { branch: load.branch.clone(), commit: None, expect: Some(tip) };
+        match self.ports.repos().push(&load.access, &push).await {
+            // Somebody was faster, or writes to it right now: then it is theirs.
+            Ok(()) | Err(RepoError::NoBranch { .. } | RepoError::Moved { .. }) => load.tip = None,
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! What a commit and a proposal say about themselves.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use weir_core::{BranchName, Edit, NameError, Pipeline, Promotion, PromotionKey, Release, Snapshot, Weighs, explain};
+
+/// The branch of a proposal, as the Weave controller named it, if Git takes such a name.
+pub(super) fn branch(key: &PromotionKey) -> Result<BranchName, NameError> {
+    let plain = format!("promotion-{}-{}-{}", key.pipeline.namespace, key.pipeline.name, key.environment);
+    BranchName::new(plain).or_else(|_| other_branch(key))
+}
+
+/// The branch of a proposal when another pipeline has taken the plain name: `a-b/c` and `a/b-c` make the same one.
+pub(super) fn other_branch(key: &PromotionKey) -> Result<BranchName, NameError> {
+    let whole = format!("{}/{}/{}", key.pipeline.namespace, key.pipeline.name, key.environment);
+    let name: String = key.pipeline.name.as_str().chars().take(100).collect();
+    BranchName::new(format!("promotion-{name}-{:08x}", fingerprint(&whole)))
+}
+
+/// FNV-1a: tells names apart and is the same in every version and on every machine.
+fn fingerprint(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+pub(super) fn title(promotion: &Promotion) -> String {
+    let Promotion { key, release, .. } = promotion;
+    format!("Promote {} {} to {}", key.pipeline.name, short(release), key.environment)
+}
+
+/// One revision if that is all there is to say.
+fn short(release: &Release) -> String {
+    release.single().map_or_else(|| release.to_string(), ToString::to_string)
+}
+
+/// The message of a commit. It holds nothing that changes from one attempt to the next.
+pub(super) fn message(promotion: &Promotion, edits: &[Edit]) -> String {
+    let mut text = title(promotion);
+    text.push_str("\n\n");
+    for edit in edits {
+        let _ = writeln!(text, "{}: {} becomes {}", edit.file, edit.before, edit.after);
+    }
+    if let Some(by) = &promotion.requested_by {
+        let _ = write!(text, "\nAsked for by {}.\n", by.name);
+    }
+    let _ = write!(text, "\nWeir-Promotion: {}\n", promotion.key);
+    text
+}
+
+/// The explanation of a proposal, in Markdown: what changes, why it may, and what it leaves out.
+pub(super) fn body(
+    promotion: &Promotion,
+    edits: &[Edit],
+    pipeline: &Pipeline,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> String {
+    let Promotion { key, from, release, skips, .. } = promotion;
+    let mut text =
+        format!("Brings `{}` of pipeline `{}` from {from} to {}.\n\n", short(release), key.pipeline, key.environment);
+    text.push_str("| file | now | then |\n|---|---|---|\n");
+    for edit in edits {
+        let _ = writeln!(text, "| `{}` | `{}` | `{}` |", edit.file, edit.before, edit.after);
+    }
+    let because = explain(pipeline, snapshot, &key.environment, now);
+    let open: Vec<_> = because
+        .iter()
+        .flat_map(|it| &it.reasons)
+        .filter(|reason| reason.weighs == Weighs::For)
+        .map(|reason| format!("- {}: {}\n", reason.name, reason.sentence))
+        .collect();
+    if !open.is_empty() {
+        let _ = write!(text, "\nIt may enter because:\n\n{}", open.concat());
+    }
+    if let Some(by) = &promotion.requested_by {
+        let _ = write!(text, "\nAsked for by {}.\n", by.name);
+    }
+    if !skips.is_empty() {
+        let skipped: Vec<_> = skips.iter().map(|skipped| format!("`{}`", short(skipped))).collect();
+        let _ = write!(text, "\nReleases that it takes the place of: {}.\n", skipped.join(", "));
+    }
+    let _ = write!(text, "\n<!-- weir: {key} -->\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(pipeline: &str, environment: &str) -> PromotionKey {
+        let (pipeline, environment) = (pipeline.parse().unwrap(), environment.parse().unwrap());
+        PromotionKey { pipeline, environment, ordinal: 1 }
+    }
+
+    #[test]
+    fn pipelines_whose_branches_would_be_the_same_can_be_told_apart() {
+        let (one, other) = (key("a-b/c", "prod"), key("a/b-c", "prod"));
+        assert_eq!(branch(&one).unwrap(), branch(&other).unwrap());
+        assert_ne!(other_branch(&one).unwrap(), other_branch(&other).unwrap());
+    }
+
+    #[test]
+    fn a_name_that_git_does_not_take_is_made_into_one() {
+        for (pipeline, environment) in [("default/app", "x.lock"), (&*format!("default/{}", "a".repeat(253)), "prod")] {
+            assert!(branch(&key(pipeline, environment)).is_ok(), "{pipeline} {environment}");
+        }
+    }
+}

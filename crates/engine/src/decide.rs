@@ -1,0 +1,118 @@
+//! One decision about one pipeline: plan, and write the plan down.
+
+use jiff::{SignedDuration, Timestamp};
+use weir_core::{Phase, PipelineKey, PlainProposal, PlainState, Plan, Promotion, Write, plan};
+use weir_ports::{Clock as _, Record, RecordKey, RecordVersion, Store, StoreError, Stored};
+
+use crate::{
+    ports::Ports,
+    world::{Known, World},
+};
+
+/// How many promotions that are over stay among the records of an environment. The journal keeps them all.
+const KEPT: usize = 8;
+
+/// How often a decision is made anew because a record was not what it was thought to be.
+const ROUNDS: usize = 16;
+
+/// How long a store that cannot be used is left alone.
+const PAUSE: SignedDuration = SignedDuration::from_secs(1);
+
+/// Decides about a pipeline, and writes the decision down. Returns when to decide again if nothing happens until then.
+pub(crate) async fn decide(key: &PipelineKey, world: &World, ports: &impl Ports) -> Option<Timestamp> {
+    for _ in 0..ROUNDS {
+        let now = ports.clock().now();
+        let (plan, over) = world.look(key, |known| {
+            let plan = plan(known.pipeline(), known.snapshot(), now);
+            let over = if plan.writes.is_empty() { over(known) } else { Vec::new() };
+            (plan, over)
+        })?;
+        match write(key, &plan, over, world, ports.store()).await {
+            Ok(()) => return plan.next_check,
+            Err(StoreError::Exists(record) | StoreError::Moved(record)) => {
+                // Somebody else wrote it. What they wrote may come late through the watch, so it is fetched.
+                if let Ok(Some(stored)) = ports.store().get(&record).await {
+                    world.keep(stored);
+                }
+            }
+            Err(StoreError::Unavailable(reason)) => {
+                tracing::warn!(pipeline = %key, reason, "the decision cannot be written down");
+                break;
+            }
+        }
+    }
+    ports.clock().now().checked_add(PAUSE).ok()
+}
+
+/// Writes in the order of the plan. Whoever dies in between loses nothing: the next decision completes the rest.
+async fn write(
+    key: &PipelineKey,
+    plan: &Plan,
+    over: Vec<RecordKey>,
+    world: &World,
+    store: &impl Store,
+) -> Result<(), StoreError> {
+    for write in &plan.writes {
+        let record = match write {
+            Write::Create(promotion) | Write::Update(promotion) => Record::Promotion(promotion.clone()),
+            Write::Remember(environment, record) => {
+                Record::Environment(key.clone(), environment.clone(), record.clone())
+            }
+        };
+        tell(write);
+        save(record, world, store).await?;
+    }
+    for record in over {
+        if let Some(version) = world.version(&record) {
+            store.remove(&record, version).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a record over the state of it that the world knows.
+pub(crate) async fn save(record: Record, world: &World, store: &impl Store) -> Result<RecordVersion, StoreError> {
+    let known = world.version(&record.key());
+    let version = match known {
+        Some(version) => store.replace(record.clone(), version).await?,
+        None => store.create(record.clone()).await?,
+    };
+    world.keep(Stored { record, version });
+    Ok(version)
+}
+
+fn tell(write: &Write) {
+    match write {
+        Write::Create(promotion) => tracing::info!(
+            promotion = %promotion.key, release = %promotion.release, phase = %promotion.phase, "promotion begins"
+        ),
+        Write::Update(promotion) => tracing::info!(
+            promotion = %promotion.key, release = %promotion.release, phase = %promotion.phase,
+            hold = promotion.holds.first().map(|hold| hold.reason.name()), "promotion changes"
+        ),
+        Write::Remember(..) => {}
+    }
+}
+
+/// The records of promotions that were over long ago, and of their proposals.
+fn over(known: &Known) -> Vec<RecordKey> {
+    let mut promotions: Vec<&Promotion> = known.snapshot().promotions.iter().collect();
+    if promotions.len() <= KEPT {
+        return Vec::new();
+    }
+    promotions.sort_by(|a, b| (&a.key.environment, b.key.ordinal).cmp(&(&b.key.environment, a.key.ordinal)));
+    let mut records = Vec::new();
+    for into in promotions.chunk_by(|a, b| a.key.environment == b.key.environment) {
+        // Which release is there is told by the newest that was delivered, however long ago.
+        let delivered = into.iter().position(|it| matches!(it.phase, Phase::Succeeded | Phase::Failed));
+        for (age, promotion) in into.iter().enumerate().skip(KEPT) {
+            let needed = promotion.phase.is_live() || promotion.phase == Phase::Delivered || Some(age) == delivered;
+            let open = |proposal: &PlainProposal| proposal.state == PlainState::Open;
+            if !needed && !known.proposal(&promotion.key).is_some_and(open) {
+                records.push(RecordKey::Proposal(promotion.key.clone()));
+                records.push(RecordKey::Promotion(promotion.key.clone()));
+            }
+        }
+    }
+    records
+}

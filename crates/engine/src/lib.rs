@@ -1,0 +1,25 @@
+//! Follows the world, decides, and carries promotions out.
+//!
+//! [`Engine::run`] is the whole of it: it feeds [`World`] from the watches of catalog and store, and drives two loops
+//! that are joined only by the record of a promotion. *Decide* plans one pipeline and writes the plan down; it is fast.
+//! *Carry* takes one step of one promotion and writes down what it learnt; it may be slow, and delays nobody.
+//! [`People`] is the third writer: what people ask for, agree to, and stop.
+//!
+//! It never decides by itself (that is `weir_core::plan`), never talks to anything but its ports, spawns no task, and
+//! keeps nothing that cannot be lost: all that counts is in the store and in Git.
+
+mod carry;
+mod decide;
+mod memory;
+mod people;
+mod ports;
+mod queue;
+mod run;
+mod settings;
+mod world;
+
+pub use people::{Asked, Denied, People};
+pub use ports::Ports;
+pub use run::Engine;
+pub use settings::Settings;
+pub use world::{Change, ChangeId, Changes, Known, Missed, SharedWorld, What, World};

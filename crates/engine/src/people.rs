@@ -1,0 +1,335 @@
+//! What people do: ask for a release, agree to it, reject it, stop everything, and review proposals.
+//!
+//! Every deed is written into the journal before it is done, so that nothing happens that nobody did. Whether somebody
+//! may do it at all was asked before; here it is only asked whether it makes sense.
+
+mod proposals;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use thiserror::Error;
+use weir_core::{
+    Actor, Approval, CommitId, EnvironmentName, Freeze, Gate, Hold, Name, NamingError, Phase, Pipeline, PipelineKey,
+    Promotion, PromotionKey, Rejection, Release, RequestError, request,
+};
+use weir_ports::{Clock, Deed, Journal, PipelineRecord, Record, RecordKey, Store, StoreError, Stored};
+
+use crate::{
+    decide::save,
+    world::{Known, World},
+};
+
+/// How often a deed is tried anew because somebody else wrote the same record.
+const ROUNDS: usize = 16;
+
+/// The one way for people to change something.
+#[derive(Debug)]
+pub struct People<'a, S, J, C> {
+    /// What is known.
+    pub world: &'a World,
+    /// Where it is kept.
+    pub store: &'a S,
+    /// Where it is written down who did it.
+    pub journal: &'a J,
+    /// What time it is.
+    pub clock: &'a C,
+}
+
+/// Who wants something, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// Who.
+    pub by: Actor,
+    /// Why, in their words.
+    pub why: Option<String>,
+}
+
+/// Why it is not done.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum Denied {
+    /// There is no such pipeline.
+    #[error("there is no pipeline `{0}`")]
+    NoPipeline(PipelineKey),
+    /// There is no such environment, or a name means nothing.
+    #[error(transparent)]
+    Naming(#[from] NamingError),
+    /// Nothing is promoted into the first environment.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// An environment that is only shown.
+    #[error("`{0}` has no promotion strategy; add `promotion.strategy` to the pipeline")]
+    NoStrategy(EnvironmentName),
+    /// Nothing is on its way.
+    #[error("nothing is on its way into `{0}`")]
+    NothingUnderWay(EnvironmentName),
+    /// It has arrived already.
+    #[error("`{release}` has arrived in `{environment}` already; to go back, promote the release that shall be there")]
+    Arrived {
+        /// The environment.
+        environment: EnvironmentName,
+        /// What arrived.
+        release: Release,
+    },
+    /// Nobody has to agree.
+    #[error("`{0}` has no approval gate: nobody has to agree")]
+    NoGate(EnvironmentName),
+    /// Somebody else has to.
+    #[error("an approval of `{by}` would not count for `{environment}`: {rule}")]
+    NotAnApprover {
+        /// Who.
+        by: String,
+        /// The environment.
+        environment: EnvironmentName,
+        /// Whose would.
+        rule: String,
+    },
+    /// There is no such proposal.
+    #[error("there is no proposal `{0}`")]
+    NoProposal(String),
+    /// The proposal is over.
+    #[error("proposal `{0}` is not open any more")]
+    NotOpen(String),
+    /// The proposal was changed since they looked at it.
+    #[error("proposal `{proposal}` is at `{now}` by now; look at it again")]
+    Changed {
+        /// Which.
+        proposal: String,
+        /// Where it is.
+        now: CommitId,
+    },
+    /// Something holds it.
+    #[error("it cannot be merged now: {}", sentences(.0))]
+    Held(Vec<Hold>),
+    /// There is no such freeze.
+    #[error("there is no freeze `{0}`")]
+    NoFreeze(Name),
+    /// There is such a freeze already.
+    #[error("there is a freeze `{0}` already; lift it first, or choose another name")]
+    FreezeExists(Name),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn sentences(holds: &[Hold]) -> String {
+    holds.iter().map(|hold| hold.reason.to_string()).collect::<Vec<_>>().join("; ")
+}
+
+impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
+    /// Asks for a release in an environment. `version` is as people write it.
+    pub async fn promote(
+        &self,
+        asked: &Asked,
+        pipeline: &PipelineKey,
+        environment: &EnvironmentName,
+        version: &str,
+    ) -> Result<Promotion, Denied> {
+        self.retry(async || {
+            let promotion = self.look(pipeline, |known| {
+                let defined = known.pipeline().environment_named(environment)?;
+                let release = release(known, defined, version)?;
+                let request = request(known.pipeline(), known.snapshot(), environment, release, asked.by.clone())?;
+                if defined.promotion.is_none() {
+                    return Err(Denied::NoStrategy(environment.clone()));
+                }
+                Ok(request)
+            })??;
+            self.note(asked, "promote", Some(pipeline), place(pipeline, environment), Some(version.to_owned())).await?;
+            let record = Record::Promotion(Box::new(promotion.clone()));
+            save(record, self.world, self.store).await?;
+            Ok(promotion)
+        })
+        .await
+    }
+
+    /// Agrees to a release. Without `version`, to the one that is on its way.
+    pub async fn approve(
+        &self,
+        asked: &Asked,
+        pipeline: &PipelineKey,
+        environment: &EnvironmentName,
+        version: Option<&str>,
+    ) -> Result<Promotion, Denied> {
+        self.on_live(asked, "approve", pipeline, environment, |known, promotion, at| {
+            let defined = known.pipeline().environment_named(environment)?;
+            let release = match version {
+                Some(version) => release(known, defined, version)?,
+                None => promotion.release.clone(),
+            };
+            may_approve(&defined.gates, promotion, &asked.by, environment)?;
+            let given = |approval: &Approval| approval.by.name == asked.by.name && approval.release == release;
+            promotion.approvals.retain(|approval| !given(approval));
+            promotion.approvals.push(Approval { by: asked.by.clone(), release, at });
+            Ok(())
+        })
+        .await
+    }
+
+    /// Says that what is on its way shall not go on.
+    pub async fn reject(
+        &self,
+        asked: &Asked,
+        pipeline: &PipelineKey,
+        environment: &EnvironmentName,
+    ) -> Result<Promotion, Denied> {
+        self.on_live(asked, "reject", pipeline, environment, |_, promotion, at| {
+            let why = asked.why.as_deref().map(Arc::from);
+            promotion.rejection = Some(Rejection { by: asked.by.clone(), at, why });
+            Ok(())
+        })
+        .await
+    }
+
+    /// Stops a pipeline, or lets it go on.
+    pub async fn suspend(&self, asked: &Asked, pipeline: &PipelineKey, suspended: bool) -> Result<(), Denied> {
+        self.retry(async || {
+            self.look(pipeline, |known| known.definition().is_some())?
+                .then_some(())
+                .ok_or_else(|| Denied::NoPipeline(pipeline.clone()))?;
+            let verb = if suspended { "suspend" } else { "resume" };
+            self.note(asked, verb, Some(pipeline), pipeline.to_string(), None).await?;
+            let record = Record::Pipeline(pipeline.clone(), PipelineRecord { suspended });
+            save(record, self.world, self.store).await?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Sets a freeze.
+    pub async fn freeze(&self, asked: &Asked, freeze: Freeze) -> Result<(), Denied> {
+        let name = freeze.name.clone();
+        self.note(asked, "freeze", None, format!("freeze/{name}"), Some(freeze.reason.clone())).await?;
+        let record = Record::Freeze(freeze);
+        match self.store.create(record.clone()).await {
+            Ok(version) => {
+                self.world.keep(Stored { record, version });
+                Ok(())
+            }
+            Err(StoreError::Exists(_)) => Err(Denied::FreezeExists(name)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Lifts a freeze.
+    pub async fn unfreeze(&self, asked: &Asked, name: &Name) -> Result<(), Denied> {
+        let key = RecordKey::Freeze(name.clone());
+        let stored = self.store.get(&key).await?.ok_or_else(|| Denied::NoFreeze(name.clone()))?;
+        self.note(asked, "unfreeze", None, format!("freeze/{name}"), None).await?;
+        self.store.remove(&key, stored.version).await?;
+        Ok(())
+    }
+
+    /// Changes the promotion that is on its way.
+    async fn on_live(
+        &self,
+        asked: &Asked,
+        verb: &str,
+        pipeline: &PipelineKey,
+        environment: &EnvironmentName,
+        change: impl Fn(&Known, &mut Promotion, Timestamp) -> Result<(), Denied>,
+    ) -> Result<Promotion, Denied> {
+        self.retry(async || {
+            let at = self.clock.now();
+            let promotion = self.look(pipeline, |known| {
+                known.pipeline().environment_named(environment)?;
+                let mut promotion =
+                    known.newest(environment).cloned().ok_or_else(|| Denied::NothingUnderWay(environment.clone()))?;
+                under_way(&promotion)?;
+                change(known, &mut promotion, at)?;
+                Ok::<_, Denied>(promotion)
+            })??;
+            let detail = Some(promotion.release.to_string());
+            self.note(asked, verb, Some(pipeline), place(pipeline, environment), detail).await?;
+            save(Record::Promotion(Box::new(promotion.clone())), self.world, self.store).await?;
+            Ok(promotion)
+        })
+        .await
+    }
+
+    fn look<T>(&self, pipeline: &PipelineKey, look: impl FnOnce(&Known) -> T) -> Result<T, Denied> {
+        self.world.look(pipeline, look).ok_or_else(|| Denied::NoPipeline(pipeline.clone()))
+    }
+
+    /// Does it again when somebody else was faster, with what they wrote.
+    async fn retry<T>(&self, deed: impl AsyncFn() -> Result<T, Denied>) -> Result<T, Denied> {
+        let mut last = deed().await;
+        for _ in 1..ROUNDS {
+            let Err(Denied::Store(StoreError::Moved(key) | StoreError::Exists(key))) = &last else { break };
+            if let Some(stored) = self.store.get(key).await? {
+                self.world.keep(stored);
+            }
+            last = deed().await;
+        }
+        last
+    }
+
+    async fn note(
+        &self,
+        asked: &Asked,
+        verb: &str,
+        pipeline: Option<&PipelineKey>,
+        object: String,
+        detail: Option<String>,
+    ) -> Result<(), Denied> {
+        let deed = Deed {
+            at: self.clock.now(),
+            by: asked.by.clone(),
+            verb: verb.to_owned(),
+            object,
+            pipeline: pipeline.cloned(),
+            detail,
+            why: asked.why.clone(),
+        };
+        tracing::info!(by = deed.by.name, verb, object = deed.object, why = deed.why, "somebody acts");
+        Ok(self.journal.note(&deed).await?)
+    }
+}
+
+fn place(pipeline: &PipelineKey, environment: &EnvironmentName) -> String {
+    format!("{pipeline}/{environment}")
+}
+
+fn under_way(promotion: &Promotion) -> Result<(), Denied> {
+    let PromotionKey { environment, .. } = promotion.key.clone();
+    match promotion.phase {
+        phase if phase.is_live() => Ok(()),
+        Phase::Delivered | Phase::Succeeded | Phase::Failed => {
+            Err(Denied::Arrived { environment, release: promotion.release.clone() })
+        }
+        _ => Err(Denied::NothingUnderWay(environment)),
+    }
+}
+
+/// The release that a version means. Where several workloads go together, a bare version means the newest release that
+/// was seen with it.
+fn release(known: &Known, into: &weir_core::Environment, version: &str) -> Result<Release, Denied> {
+    let pipeline: &Pipeline = known.pipeline();
+    let named = pipeline.release_named(version)?;
+    let Some(revision) = named.single() else { return Ok(named) };
+    let place = pipeline.environments().iter().position(|it| it.name == into.name).unwrap_or_default();
+    let near = pipeline.environments().get(place.saturating_sub(1)..=place).unwrap_or_default();
+    let seen = near.iter().filter_map(|it| known.snapshot().environments.get(&it.name));
+    let seen = seen.flat_map(|record| record.order.iter().rev());
+    let meant = seen.map(|first| &first.release).find(|it| it.members().iter().any(|(_, known)| known == revision));
+    Ok(meant.cloned().unwrap_or(named))
+}
+
+fn may_approve(gates: &[Gate], promotion: &Promotion, by: &Actor, environment: &EnvironmentName) -> Result<(), Denied> {
+    let mut gates = gates.iter().filter_map(|gate| match gate {
+        Gate::Approval(approval) => Some(approval),
+        _ => None,
+    });
+    let first = gates.next().ok_or_else(|| Denied::NoGate(environment.clone()))?;
+    let author = promotion.requested_by.as_ref().is_some_and(|asked| asked.name == by.name);
+    let counts = |gate: &weir_core::ApprovalGate| gate.from.include(by) && (gate.allow_author || !author);
+    if counts(first) || gates.any(counts) {
+        return Ok(());
+    }
+    let rule = if first.from.include(by) {
+        "whoever asked for it cannot be the one who agrees".to_owned()
+    } else {
+        format!("it takes {}", first.from)
+    };
+    Err(Denied::NotAnApprover { by: by.name.clone(), environment: environment.clone(), rule })
+}

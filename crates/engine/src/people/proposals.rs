@@ -1,0 +1,113 @@
+//! What people do with proposals that Weir keeps itself.
+
+use weir_core::{
+    Comment, CommitId, Hold, PlainProposal, PlainReview, PlainState, PromotionKey, Reason, Verdict, Wish, plan,
+    promotion_name,
+};
+use weir_ports::{Clock, Journal, Record, Store};
+
+use super::{Asked, Denied, People};
+use crate::decide::save;
+
+impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
+    /// Says what one thinks of a proposal, at the head that one looked at.
+    pub async fn review(
+        &self,
+        asked: &Asked,
+        key: &PromotionKey,
+        head: &CommitId,
+        verdict: Verdict,
+    ) -> Result<PlainProposal, Denied> {
+        let verb = match verdict {
+            Verdict::Approved => "approve",
+            Verdict::ChangesRequested => "request-changes",
+        };
+        self.on_open(asked, verb, key, Some(head), |proposal| {
+            let review =
+                PlainReview { by: asked.by.name.as_str().into(), verdict, head: head.clone(), at: self.clock.now() };
+            proposal.reviewed(review);
+        })
+        .await
+    }
+
+    /// Writes something beneath a proposal.
+    pub async fn comment(&self, asked: &Asked, key: &PromotionKey, body: &str) -> Result<PlainProposal, Denied> {
+        self.on_open(asked, "comment", key, None, |proposal| {
+            let comment = Comment { by: asked.by.name.as_str().into(), body: body.into(), at: self.clock.now() };
+            proposal.commented(comment);
+        })
+        .await
+    }
+
+    /// Asks Weir to merge a proposal at the head that one looked at. Refused while anything but a review holds it.
+    pub async fn merge(&self, asked: &Asked, key: &PromotionKey, head: &CommitId) -> Result<PlainProposal, Denied> {
+        let holds = self.held(key)?;
+        if !holds.is_empty() {
+            return Err(Denied::Held(holds));
+        }
+        self.on_open(asked, "merge", key, Some(head), |proposal| {
+            proposal.merge = Some(Wish {
+                by: asked.by.name.as_str().into(),
+                at: self.clock.now(),
+                head: head.clone(),
+                why: asked.why.as_deref().map(Into::into),
+            });
+        })
+        .await
+    }
+
+    /// Closes a proposal: its release is not wanted.
+    pub async fn close(&self, asked: &Asked, key: &PromotionKey) -> Result<PlainProposal, Denied> {
+        self.on_open(asked, "close", key, None, |proposal| {
+            proposal.state = PlainState::Closed {
+                at: self.clock.now(),
+                by: Some(asked.by.name.as_str().into()),
+                note: asked.why.as_deref().map(Into::into),
+            };
+        })
+        .await
+    }
+
+    /// What holds the promotion of a proposal, but for the review that a merge is.
+    fn held(&self, key: &PromotionKey) -> Result<Vec<Hold>, Denied> {
+        let now = self.clock.now();
+        self.look(&key.pipeline, |known| {
+            let plan = plan(known.pipeline(), known.snapshot(), now);
+            let environment = plan.environments.into_iter().find(|environment| environment.name == key.environment);
+            let holds = environment.map(|environment| environment.holds).unwrap_or_default();
+            // What waits behind this one does not hold it.
+            let own = |hold: &Hold| !matches!(hold.reason, Reason::AwaitingReview { .. } | Reason::Behind { .. });
+            let changes = known.proposal(key).is_some_and(|it| it.review() == weir_core::Review::ChangesRequested);
+            let own = |hold: &Hold| own(hold) || (changes && matches!(hold.reason, Reason::AwaitingReview { .. }));
+            holds.into_iter().filter(own).collect()
+        })
+    }
+
+    async fn on_open(
+        &self,
+        asked: &Asked,
+        verb: &str,
+        key: &PromotionKey,
+        head: Option<&CommitId>,
+        change: impl Fn(&mut PlainProposal),
+    ) -> Result<PlainProposal, Denied> {
+        let name = promotion_name(key);
+        self.retry(async || {
+            let proposal = self.look(&key.pipeline, |known| known.proposal(key).cloned())?;
+            let mut proposal = proposal.ok_or_else(|| Denied::NoProposal(name.clone()))?;
+            if proposal.state != PlainState::Open {
+                return Err(Denied::NotOpen(name.clone()));
+            }
+            if head.is_some_and(|head| *head != proposal.head) {
+                return Err(Denied::Changed { proposal: name.clone(), now: proposal.head });
+            }
+            change(&mut proposal);
+            let object = format!("proposal/{}/{name}", key.pipeline.namespace);
+            let detail = Some(proposal.head.to_string());
+            self.note(asked, verb, Some(&key.pipeline), object, detail).await?;
+            save(Record::Proposal(Box::new(proposal.clone())), self.world, self.store).await?;
+            Ok(proposal)
+        })
+        .await
+    }
+}

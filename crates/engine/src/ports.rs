@@ -1,0 +1,24 @@
+//! The ports that an engine works through, as one.
+
+use weir_ports::{Catalog, Clock, ConfigRepos, Store};
+
+/// Everything that the engine needs of the world.
+pub trait Ports: Send + Sync + 'static {
+    /// What people define.
+    type Catalog: Catalog;
+    /// What must survive.
+    type Store: Store;
+    /// What environments run.
+    type Repos: ConfigRepos;
+    /// Time and chance.
+    type Clock: Clock;
+
+    /// What people define.
+    fn catalog(&self) -> &Self::Catalog;
+    /// What must survive.
+    fn store(&self) -> &Self::Store;
+    /// What environments run.
+    fn repos(&self) -> &Self::Repos;
+    /// Time and chance.
+    fn clock(&self) -> &Self::Clock;
+}

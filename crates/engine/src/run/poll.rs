@@ -1,0 +1,127 @@
+//! A look at a repository now and then, to notice what others do there.
+//!
+//! One look serves all promotions of a repository; only those for which something changed are carried on.
+
+use jiff::{SignedDuration, Timestamp};
+use weir_core::{
+    BranchName, CommitId, Name, Namespace, PipelineKey, Promotion, PromotionKey, ProposalState, Repository, Strategy,
+};
+use weir_ports::{Clock as _, ConfigRepos as _};
+
+use super::{Engine, Job, Outcome};
+use crate::{carry::Trouble, ports::Ports, world::Known};
+
+/// A repository, and what opens it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RepositoryKey {
+    address: String,
+    secret: Option<(Namespace, Name)>,
+}
+
+/// A promotion, and where the branches were when it was last looked at.
+struct Interest {
+    promotion: PromotionKey,
+    repository: Repository,
+    namespace: Namespace,
+    base: Option<CommitId>,
+    branch: Option<(BranchName, CommitId)>,
+}
+
+impl<P: Ports> Engine<P> {
+    /// The repositories of a pipeline in which something is to be noticed.
+    pub(super) fn repositories(&self, pipeline: &PipelineKey) -> Vec<RepositoryKey> {
+        let interests = self.world.look(pipeline, interests).unwrap_or_default();
+        let mut keys: Vec<_> = interests.iter().map(Interest::repository).collect();
+        keys.sort();
+        keys.dedup();
+        keys
+    }
+
+    /// When to look again, not all at once; with many repositories no more than one a second.
+    pub(super) fn next_poll(&self, now: Timestamp, repositories: usize) -> Timestamp {
+        let least = SignedDuration::from_secs(i64::try_from(repositories).unwrap_or(i64::MAX));
+        let pause = self.settings.poll.max(least);
+        let share = i32::try_from(self.ports.clock().random() % 100).unwrap_or_default();
+        now.checked_add(pause - pause / 500 * share).unwrap_or(now)
+    }
+
+    pub(super) async fn poll(&self, key: &RepositoryKey) -> Outcome {
+        let mut found = Vec::new();
+        let mut all = std::collections::BTreeSet::new();
+        self.world.scan(None, |_, known| {
+            for interest in interests(known) {
+                let repository = interest.repository();
+                if repository == *key {
+                    found.push(interest);
+                }
+                all.insert(repository);
+            }
+            true
+        });
+        if found.is_empty() {
+            return Outcome::default();
+        }
+        let moved = match self.moved(&found).await {
+            Ok(moved) => moved,
+            Err(trouble) => {
+                tracing::warn!(repository = %found[0].repository.url, %trouble, "the repository cannot be looked at");
+                Vec::new()
+            }
+        };
+        let next = Some(self.next_poll(self.ports.clock().now(), all.len()));
+        Outcome { next, also: moved.into_iter().map(Job::Carry).collect(), ..Outcome::default() }
+    }
+
+    /// The promotions for which a branch is no longer where it was.
+    async fn moved(&self, found: &[Interest]) -> Result<Vec<PromotionKey>, Trouble> {
+        let Some(first) = found.first() else { return Ok(Vec::new()) };
+        let access = self.memory.access(&*self.ports, &first.namespace, &first.repository).await?;
+        let mut branches: Vec<_> = found.iter().flat_map(Interest::branches).collect();
+        branches.sort();
+        branches.dedup();
+        let heads = self.ports.repos().look(&access, &branches).await?;
+        let at = |name: &BranchName| {
+            let place = branches.binary_search(name).ok()?;
+            heads.get(place)?.as_ref()
+        };
+        let changed = |interest: &&Interest| {
+            at(&interest.repository.base) != interest.base.as_ref()
+                || interest.branch.as_ref().is_some_and(|(name, head)| at(name) != Some(head))
+        };
+        Ok(found.iter().filter(changed).map(|interest| interest.promotion.clone()).collect())
+    }
+}
+
+impl Interest {
+    fn repository(&self) -> RepositoryKey {
+        let secret = self.repository.secret.clone().map(|name| (self.namespace.clone(), name));
+        RepositoryKey { address: self.repository.url.reveal().to_owned(), secret }
+    }
+
+    fn branches(&self) -> impl Iterator<Item = BranchName> {
+        [Some(self.repository.base.clone()), self.branch.as_ref().map(|(name, _)| name.clone())].into_iter().flatten()
+    }
+}
+
+/// The promotions of a pipeline whose turn it is, or was last, and whose branches were looked at.
+fn interests(known: &Known) -> Vec<Interest> {
+    let pipeline = known.pipeline();
+    let interest = |environment: &weir_core::Environment| {
+        let repository = match &environment.promotion.as_ref()?.strategy {
+            Strategy::Push(repository) => repository,
+            Strategy::PullRequest(it) => &it.repository,
+            Strategy::Notification => return None,
+        };
+        let promotion: &Promotion = known.newest(&environment.name)?;
+        let facts = &promotion.leg.facts;
+        let proposal = facts.proposal.as_ref().filter(|proposal| proposal.state == ProposalState::Open);
+        Some(Interest {
+            promotion: promotion.key.clone(),
+            repository: repository.clone(),
+            namespace: pipeline.key.namespace.clone(),
+            base: Some(facts.base.as_ref()?.commit.clone()),
+            branch: facts.branch.as_ref().zip(proposal).map(|(it, proposal)| (it.name.clone(), proposal.head.clone())),
+        })
+    };
+    pipeline.environments().iter().filter_map(interest).collect()
+}

@@ -1,0 +1,249 @@
+//! One index of all definitions and records: what the engine decides on, and what the API shows.
+//!
+//! It is fed by the watches of catalog and store, and by whoever has just written a record and wants to see it at once.
+//! A record that is older than the one that is known changes nothing, so the order in which they tell does not matter.
+//! Whatever changes wakes the engine and is told to those who follow [`Changes`].
+
+mod changes;
+mod entry;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
+
+use tokio::sync::Notify;
+use weir_core::{Freeze, Name, PipelineKey, PromotionKey};
+use weir_ports::{CatalogNotice, Notice, Record, RecordKey, RecordVersion, Stored};
+
+pub use changes::{Change, ChangeId, Changes, Missed, What};
+use entry::Kept;
+pub use entry::Known;
+
+/// Everything that is known.
+#[derive(Debug, Default)]
+pub struct World {
+    index: RwLock<Index>,
+    changes: Changes,
+    woken: Mutex<Wakes>,
+    wake: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Index {
+    defined: bool,
+    listed: bool,
+    problems: Vec<String>,
+    pipelines: BTreeMap<PipelineKey, Known>,
+    freezes: BTreeMap<Name, (Freeze, RecordVersion)>,
+}
+
+/// What has to be looked at because something changed.
+#[derive(Debug, Default)]
+pub(crate) struct Wakes {
+    pub(crate) decide: BTreeSet<PipelineKey>,
+    pub(crate) carry: BTreeSet<PromotionKey>,
+}
+
+impl World {
+    /// A world of which nothing is known yet. `epoch` tells its changes from those of another run.
+    pub fn new(epoch: u64) -> Self {
+        Self { changes: Changes::new(epoch), ..Self::default() }
+    }
+
+    /// Whether all definitions and records have been told. Until then nothing is decided, and nothing is unknown.
+    pub fn is_ready(&self) -> bool {
+        let index = self.read();
+        index.defined && index.listed
+    }
+
+    /// What is wrong with the definitions.
+    pub fn problems(&self) -> Vec<String> {
+        self.read().problems.clone()
+    }
+
+    /// The pipelines, by namespace and name.
+    pub fn pipelines(&self) -> Vec<PipelineKey> {
+        self.read().pipelines.keys().cloned().collect()
+    }
+
+    /// Looks at one pipeline. `None`: there is nothing of that name, neither a definition nor a record.
+    pub fn look<T>(&self, key: &PipelineKey, look: impl FnOnce(&Known) -> T) -> Option<T> {
+        self.read().pipelines.get(key).map(look)
+    }
+
+    /// Looks at all pipelines in order, from the first after `after`, until `look` has seen enough.
+    pub fn scan(&self, after: Option<&PipelineKey>, mut look: impl FnMut(&PipelineKey, &Known) -> bool) {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let from = after.map_or(Unbounded, Excluded);
+        for (key, known) in self.read().pipelines.range::<PipelineKey, _>((from, Unbounded)) {
+            if !look(key, known) {
+                return;
+            }
+        }
+    }
+
+    /// The freezes, by name.
+    pub fn freezes(&self) -> Vec<Freeze> {
+        self.read().freezes.values().map(|(freeze, _)| freeze.clone()).collect()
+    }
+
+    /// Which state of a record is known.
+    pub fn version(&self, key: &RecordKey) -> Option<RecordVersion> {
+        let index = self.read();
+        match key {
+            RecordKey::Freeze(name) => index.freezes.get(name).map(|(_, version)| *version),
+            key => index.pipelines.get(key.pipeline()?)?.version(key),
+        }
+    }
+
+    /// What has changed, for those who want to follow.
+    pub fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Takes in what the catalog tells.
+    pub fn define(&self, notice: CatalogNotice) {
+        let mut index = self.write();
+        match notice {
+            CatalogNotice::Defined(definition) => {
+                let key = definition.pipeline.key.clone();
+                let freezes = index.frozen();
+                let known = index.pipelines.entry(key.clone()).or_insert_with(|| Known::new(&key, freezes));
+                if known.define(*definition) {
+                    self.tell(&key, What::Definition);
+                }
+            }
+            CatalogNotice::Gone(key) => {
+                if let Some(known) = index.pipelines.get_mut(&key) {
+                    known.undefine();
+                    self.tell(&key, What::Definition);
+                }
+            }
+            CatalogNotice::Problems(problems) => {
+                index.problems = problems;
+                self.changes.tell(Change { pipeline: None, what: What::Problems });
+            }
+            CatalogNotice::Listed => {
+                index.defined = true;
+                self.decide_all(&index);
+            }
+        }
+    }
+
+    /// Takes in what the store tells.
+    pub fn note(&self, notice: Notice) {
+        match notice {
+            Notice::Changed(stored) => self.keep(stored),
+            Notice::Removed(key, version) => self.forget(&key, version),
+            Notice::Listed => {
+                let mut index = self.write();
+                index.listed = true;
+                self.decide_all(&index);
+            }
+        }
+    }
+
+    /// Takes in a record that was just written or read.
+    pub fn keep(&self, stored: Stored) {
+        let Stored { record, version } = stored;
+        let mut index = self.write();
+        match record {
+            Record::Freeze(freeze) => {
+                let known = index.freezes.get(&freeze.name);
+                if known.is_some_and(|(_, known)| *known >= version) {
+                    return;
+                }
+                let what = What::Freeze(freeze.name.clone());
+                index.freezes.insert(freeze.name.clone(), (freeze, version));
+                self.thaw(&mut index, what);
+            }
+            record => {
+                let key = record.key();
+                let Some(pipeline) = key.pipeline().cloned() else { return };
+                let freezes = index.frozen();
+                let known = index.pipelines.entry(pipeline.clone()).or_insert_with(|| Known::new(&pipeline, freezes));
+                if let Kept::News { carry } = known.keep(record, version) {
+                    self.woken().carry.extend(carry);
+                    self.tell(&pipeline, What::of(&key));
+                }
+            }
+        }
+    }
+
+    fn forget(&self, key: &RecordKey, version: RecordVersion) {
+        let mut index = self.write();
+        match key {
+            RecordKey::Freeze(name) => {
+                if index.freezes.get(name).is_some_and(|(_, known)| *known <= version) {
+                    index.freezes.remove(name);
+                    self.thaw(&mut index, What::Freeze(name.clone()));
+                }
+            }
+            key => {
+                let Some(pipeline) = key.pipeline() else { return };
+                let Some(known) = index.pipelines.get_mut(pipeline) else { return };
+                if known.forget(key, version) {
+                    self.tell(pipeline, What::of(key));
+                }
+                if known.is_nothing() {
+                    index.pipelines.remove(pipeline);
+                }
+            }
+        }
+    }
+
+    /// A freeze came, went or changed: it may concern any pipeline.
+    fn thaw(&self, index: &mut Index, what: What) {
+        let freezes = index.frozen();
+        for known in index.pipelines.values_mut() {
+            known.snapshot.freezes.clone_from(&freezes);
+        }
+        self.changes.tell(Change { pipeline: None, what });
+        self.decide_all(index);
+    }
+
+    fn decide_all(&self, index: &Index) {
+        self.woken().decide.extend(index.pipelines.keys().cloned());
+        self.wake.notify_one();
+    }
+
+    /// Something about a pipeline changed.
+    fn tell(&self, pipeline: &PipelineKey, what: What) {
+        self.changes.tell(Change { pipeline: Some(pipeline.clone()), what });
+        self.woken().decide.insert(pipeline.clone());
+        self.wake.notify_one();
+    }
+
+    /// What has to be looked at since this was last asked. Nothing, until the world is ready.
+    pub(crate) fn wakes(&self) -> Wakes {
+        if self.is_ready() { mem::take(&mut *self.woken()) } else { Wakes::default() }
+    }
+
+    /// Returns when something has changed since [`wakes`](Self::wakes) was asked.
+    pub(crate) async fn woke(&self) {
+        self.wake.notified().await;
+    }
+
+    fn woken(&self) -> std::sync::MutexGuard<'_, Wakes> {
+        self.woken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Index> {
+        self.index.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Index {
+    fn frozen(&self) -> Vec<Freeze> {
+        self.freezes.values().map(|(freeze, _)| freeze.clone()).collect()
+    }
+}
+
+/// A world that several share.
+pub type SharedWorld = Arc<World>;

@@ -1,0 +1,180 @@
+//! What is known of one pipeline.
+
+use std::collections::BTreeMap;
+
+use weir_core::{
+    EnvironmentName, Freeze, Pipeline, PipelineKey, PlainProposal, PlainState, Promotion, PromotionKey, Snapshot,
+};
+use weir_ports::{Definition, PipelineRecord, Record, RecordKey, RecordVersion};
+
+/// What is known of one pipeline: how it is defined, and its records, ready to be decided on.
+#[derive(Debug)]
+pub struct Known {
+    definition: Option<Definition>,
+    record: PipelineRecord,
+    /// As it is decided on: suspended if the definition or a person says so, deleted if it is no longer defined.
+    pub(crate) pipeline: Pipeline,
+    pub(crate) snapshot: Snapshot,
+    proposals: BTreeMap<PromotionKey, PlainProposal>,
+    versions: BTreeMap<RecordKey, RecordVersion>,
+}
+
+/// What a record told.
+pub(super) enum Kept {
+    /// It was known.
+    Nothing,
+    /// It is news, and this promotion may have a step to take.
+    News { carry: Option<PromotionKey> },
+}
+
+impl Known {
+    pub(super) fn new(key: &PipelineKey, freezes: Vec<Freeze>) -> Self {
+        Self {
+            definition: None,
+            record: PipelineRecord::default(),
+            pipeline: Pipeline::deleted(key.clone()),
+            snapshot: Snapshot { freezes, ..Snapshot::default() },
+            proposals: BTreeMap::new(),
+            versions: BTreeMap::new(),
+        }
+    }
+
+    /// How it is defined. `None`: it is not any more, and only its records are left.
+    pub fn definition(&self) -> Option<&Definition> {
+        self.definition.as_ref()
+    }
+
+    /// The pipeline as it is decided on.
+    pub fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
+    }
+
+    /// What it is decided on.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The proposals that Weir keeps itself, oldest first.
+    pub fn proposals(&self) -> impl Iterator<Item = &PlainProposal> + Clone {
+        self.proposals.values()
+    }
+
+    /// The proposal that a promotion opened.
+    pub fn proposal(&self, key: &PromotionKey) -> Option<&PlainProposal> {
+        self.proposals.get(key)
+    }
+
+    /// The promotion whose turn it is, or was last.
+    pub fn newest(&self, environment: &EnvironmentName) -> Option<&Promotion> {
+        let ours = |promotion: &&Promotion| promotion.key.environment == *environment;
+        self.snapshot.promotions.iter().filter(ours).max_by_key(|promotion| promotion.key.ordinal)
+    }
+
+    /// Which state of a record is known.
+    pub(crate) fn version(&self, key: &RecordKey) -> Option<RecordVersion> {
+        self.versions.get(key).copied()
+    }
+
+    /// Takes in a definition; `true` if it is another than before.
+    pub(super) fn define(&mut self, definition: Definition) -> bool {
+        let news = self.definition.as_ref() != Some(&definition);
+        self.pipeline.clone_from(&definition.pipeline);
+        self.definition = Some(definition);
+        self.settle();
+        news
+    }
+
+    /// It is not defined any more. What it was is kept, so that what is open can be closed.
+    pub(super) fn undefine(&mut self) {
+        self.definition = None;
+        self.pipeline.deleted = true;
+    }
+
+    fn settle(&mut self) {
+        let defined = self.definition.as_ref().is_some_and(|definition| definition.pipeline.suspended);
+        self.pipeline.suspended = defined || self.record.suspended;
+    }
+
+    /// Takes in a record, if it is newer than the one that is known.
+    pub(super) fn keep(&mut self, record: Record, version: RecordVersion) -> Kept {
+        let key = record.key();
+        if self.version(&key).is_some_and(|known| known >= version) {
+            return Kept::Nothing;
+        }
+        self.versions.insert(key, version);
+        let mut carry = None;
+        match record {
+            Record::Pipeline(_, record) => {
+                self.record = record;
+                self.settle();
+            }
+            Record::Environment(_, environment, record) => {
+                self.snapshot.environments.insert(environment, *record);
+            }
+            Record::Promotion(promotion) => {
+                let place = self.snapshot.promotions.iter().position(|known| known.key == promotion.key);
+                let before = place.and_then(|place| self.snapshot.promotions[place].leg.intent.as_ref());
+                if promotion.leg.intent.is_some() && promotion.leg.intent.as_ref() != before {
+                    carry = Some(promotion.key.clone());
+                }
+                match place {
+                    Some(place) => self.snapshot.promotions[place] = *promotion,
+                    None => self.snapshot.promotions.push(*promotion),
+                }
+            }
+            Record::Observation(_, key, reported) => {
+                let reports = self.snapshot.observations.entry((key.environment, key.target)).or_default();
+                reports.insert(key.workload, *reported);
+            }
+            Record::Proposal(proposal) => {
+                let before = self.proposals.get(&proposal.key);
+                let news = match before {
+                    Some(before) => !before.says_the_same_as(&proposal),
+                    None => proposal.state == PlainState::Open,
+                };
+                if news {
+                    carry = self.newest(&proposal.key.environment).map(|newest| newest.key.clone());
+                }
+                self.proposals.insert(proposal.key.clone(), *proposal);
+            }
+            Record::Freeze(_) => {}
+        }
+        Kept::News { carry }
+    }
+
+    /// A record is gone; `true` if that is news.
+    pub(super) fn forget(&mut self, key: &RecordKey, version: RecordVersion) -> bool {
+        if self.version(key).is_none_or(|known| known > version) {
+            return false;
+        }
+        self.versions.remove(key);
+        match key {
+            RecordKey::Pipeline(_) => {
+                self.record = PipelineRecord::default();
+                self.settle();
+            }
+            RecordKey::Environment(_, environment) => {
+                self.snapshot.environments.remove(environment);
+            }
+            RecordKey::Promotion(key) => self.snapshot.promotions.retain(|promotion| promotion.key != *key),
+            RecordKey::Observation(_, key) => {
+                let place = (key.environment.clone(), key.target.clone());
+                if let Some(reports) = self.snapshot.observations.get_mut(&place) {
+                    reports.remove(&key.workload);
+                    if reports.is_empty() {
+                        self.snapshot.observations.remove(&place);
+                    }
+                }
+            }
+            RecordKey::Proposal(key) => {
+                self.proposals.remove(key);
+            }
+            RecordKey::Freeze(_) => {}
+        }
+        true
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.definition.is_none() && self.versions.is_empty()
+    }
+}
