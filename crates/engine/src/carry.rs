@@ -24,7 +24,7 @@ use weir_ports::{
     Clock as _, ConfigRepos as _, Record, RecordKey, RepoAccess, RepoError, Store as _, StoreError, Stored,
 };
 
-use crate::{memory::Memory, ports::Ports, settings::Settings, world::World};
+use crate::{access::access, memory::Memory, ports::Ports, settings::Settings, world::World};
 
 pub(crate) use places::{MARKER, Places, Scope};
 pub(crate) use trouble::Trouble;
@@ -131,7 +131,7 @@ impl<P: Ports> Carrier<'_, P> {
 
     /// Reads everything that a step is taken by, and brings the facts up to date with it.
     async fn load<'r>(&self, promotion: Promotion, repository: &'r Repository) -> Result<Load<'r>, Trouble> {
-        let access = self.memory.access(self.ports, &promotion.key.pipeline.namespace, repository).await?;
+        let access = access(self.ports, &promotion.key.pipeline.namespace, repository).await?;
         let branch = self.branch(&promotion)?;
         let wanted = [repository.base.clone(), branch.clone()];
         let heads = self.ports.repos().look(&access, &wanted).await?;

@@ -8,8 +8,10 @@
 //! It never decides by itself (that is `weir_core::plan`), never talks to anything but its ports, spawns no task, and
 //! keeps nothing that cannot be lost: all that counts is in the store and in Git.
 
+mod access;
 mod carry;
 mod decide;
+mod difference;
 mod memory;
 mod people;
 mod ports;
@@ -18,6 +20,8 @@ mod run;
 mod settings;
 mod world;
 
+pub use access::NoAccess;
+pub use difference::{Difference, NoDifference, difference};
 pub use people::{Asked, Denied, People};
 pub use ports::Ports;
 pub use run::Engine;

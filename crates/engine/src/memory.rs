@@ -5,12 +5,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use secrecy::ExposeSecret as _;
-use weir_core::{CommitId, Namespace, Repository};
-use weir_ports::{Catalog as _, ConfigRepos as _, Credentials, FileQuery, RepoAccess, RepoError};
+use weir_core::CommitId;
+use weir_ports::{ConfigRepos as _, FileQuery, RepoAccess, RepoError};
 
 use crate::{
-    carry::{MARKER, Places, Trouble},
+    carry::{MARKER, Places},
     ports::Ports,
 };
 
@@ -26,20 +25,6 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// What opens a repository, now.
-    pub(crate) async fn access(
-        &self,
-        ports: &impl Ports,
-        namespace: &Namespace,
-        repository: &Repository,
-    ) -> Result<RepoAccess, Trouble> {
-        let url = repository.url.clone();
-        let Some(name) = &repository.secret else { return Ok(RepoAccess::open(url)) };
-        let secret = ports.catalog().secret(namespace, name).await?;
-        let keys = secret.iter().map(|(key, value)| (key, value.expose_secret()));
-        Ok(RepoAccess { url, credentials: Credentials::from_secret(keys)? })
-    }
-
     /// The places of a commit. Whoever asks while they are being read waits for that.
     pub(crate) async fn places(
         &self,

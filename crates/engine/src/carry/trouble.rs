@@ -3,9 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 use weir_core::{ForgeKind, NameError, Problem, ProblemWith};
-use weir_ports::{CatalogError, CredentialsError, RepoError, StoreError};
+use weir_ports::{RepoError, StoreError};
 
 use super::places::EditError;
+use crate::access::NoAccess;
 
 /// Why a step was not taken.
 #[derive(Debug, Error)]
@@ -16,12 +17,9 @@ pub(crate) enum Trouble {
     /// A file in it.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// The Secret that opens it is not there.
+    /// The Secret that opens it.
     #[error(transparent)]
-    Catalog(#[from] CatalogError),
-    /// The Secret that opens it cannot be used.
-    #[error(transparent)]
-    Credentials(#[from] CredentialsError),
+    Access(#[from] NoAccess),
     /// A name that Git does not take.
     #[error(transparent)]
     Name(#[from] NameError),

@@ -9,7 +9,7 @@ use weir_core::{
 use weir_ports::{Clock as _, ConfigRepos as _};
 
 use super::{Engine, Job, Outcome};
-use crate::{carry::Trouble, ports::Ports, world::Known};
+use crate::{access::access, carry::Trouble, ports::Ports, world::Known};
 
 /// A repository, and what opens it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +75,7 @@ impl<P: Ports> Engine<P> {
     /// The promotions for which a branch is no longer where it was.
     async fn moved(&self, found: &[Interest]) -> Result<Vec<PromotionKey>, Trouble> {
         let Some(first) = found.first() else { return Ok(Vec::new()) };
-        let access = self.memory.access(&*self.ports, &first.namespace, &first.repository).await?;
+        let access = access(&*self.ports, &first.namespace, &first.repository).await?;
         let mut branches: Vec<_> = found.iter().flat_map(Interest::branches).collect();
         branches.sort();
         branches.dedup();
