@@ -118,7 +118,13 @@ impl<P: Ports> Carrier<'_, P> {
             Some(Strategy::PullRequest(it)) if it.forge == ForgeKind::Git => &it.repository,
             Some(Strategy::PullRequest(it)) => return Err(Trouble::Forge(it.forge)),
         };
+        let decided_on = promotion.leg.facts.base.as_ref().map(|base| base.declares.clone());
         let mut load = self.load(promotion, repository).await?;
+        if load.promotion.leg.facts.base.as_ref().map(|base| &base.declares) != decided_on.as_ref() {
+            // What was decided was decided on something else. With this on the record, it is decided anew.
+            self.learn(&mut load).await?;
+            return if load.promotion.leg.intent == Some(Intent::Locate) { Ok(()) } else { Err(Trouble::Stale) };
+        }
         match load.promotion.leg.intent.clone() {
             None | Some(Intent::Locate | Intent::Notify) => self.tidy(&mut load).await?,
             Some(Intent::Propose) => self.propose(&mut load).await?,
@@ -213,8 +219,8 @@ impl<P: Ports> Carrier<'_, P> {
         let now = self.ports.clock().now();
         let wanted = self.world.look(&key.pipeline, |known| {
             let plan = plan(known.pipeline(), known.snapshot(), now);
-            let environment = plan.environments.iter().find(|environment| environment.name == key.environment);
-            environment.is_some_and(|it| it.promotion == Some(key.ordinal) && it.step.as_ref() == Some(intent))
+            let promotion = plan.promotion(key, known.snapshot());
+            promotion.is_some_and(|promotion| promotion.leg.intent.as_ref() == Some(intent))
         });
         if wanted == Some(true) { Ok(()) } else { Err(Trouble::Unwanted) }
     }
