@@ -50,7 +50,7 @@ pub(crate) fn play(seed: u64) -> Result<Told, String> {
 
 async fn storm_and_calm(scene: &Scene, crashes: &mut usize) -> Result<(), String> {
     let weather = Weather { delay: 400, refused: 20, answer_lost: 10, repeated: 50, reordered: 100 };
-    let end = tokio::time::Instant::now() + Duration::from_mins(60);
+    let end = tokio::time::Instant::now() + Duration::from_hours(1);
     while tokio::time::Instant::now() < end {
         let crash_at = 20 + scene.chance().below(600);
         let fate = Fate::new(scene.chance().clone(), weather, Some(crash_at));
@@ -127,8 +127,8 @@ fn stuck(scene: &Scene) -> String {
                 known.proposals().filter(|it| it.key.environment == environment.name).cloned().collect();
             format!("{because:#?}\n{newest:#?}\n{record:#?}\n{proposals:#?}")
         });
-        words += &format!("{pipeline} {}: {:?}\n", environment.name, scene.declared(&pipeline, &environment.name));
-        words += &told.unwrap_or_default();
+        let declared = scene.declared(&pipeline, &environment.name);
+        words.extend([format!("{pipeline} {}: {declared}\n", environment.name), told.unwrap_or_default()]);
     }
     words
 }
