@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod actors;
 #[cfg(test)]
+mod carrying;
+#[cfg(test)]
 mod history;
 #[cfg(test)]
 mod laws;
@@ -10,3 +12,5 @@ mod laws;
 mod scene;
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+mod stage;
