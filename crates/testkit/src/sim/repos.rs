@@ -38,11 +38,31 @@ struct State {
 
 #[derive(Debug, Clone)]
 struct Commit {
+    parent: Option<CommitId>,
     files: Files,
     message: String,
 }
 
-/// A move of a branch through the port.
+impl State {
+    /// The commits that lead from one to another, each with the one before. A rewritten branch has one step.
+    fn way<'s>(&'s self, from: Option<&CommitId>, to: Option<&CommitId>) -> Vec<(Option<&'s Commit>, &'s Commit)> {
+        let mut steps = Vec::new();
+        let mut at = to;
+        while at != from {
+            let Some(commit) = at.and_then(|id| self.commits.get(id)) else { break };
+            at = commit.parent.as_ref();
+            steps.push((at.and_then(|id| self.commits.get(id)), commit));
+        }
+        if at != from {
+            let last = to.and_then(|id| self.commits.get(id));
+            return last.map(|last| (from.and_then(|id| self.commits.get(id)), last)).into_iter().collect();
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+/// One commit that a branch was moved over through the port.
 #[derive(Debug, Clone)]
 pub struct BaseMove {
     /// Which branch.
@@ -73,8 +93,8 @@ impl SimRepos {
         let mut files = parent.as_ref().map(|id| state.commits[id].files.clone()).unwrap_or_default();
         let before = files.get(path).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
         files.insert(path.clone(), change(before).into_bytes());
-        let made = Commit { files, message: format!("by hand, number {}", state.commits.len()) };
-        let id = id(parent.as_ref(), &made);
+        let made = Commit { parent, files, message: format!("by hand, number {}", state.commits.len()) };
+        let id = id(&made);
         state.commits.insert(id.clone(), made);
         state.branches.insert(branch.clone(), id);
     }
@@ -161,8 +181,9 @@ impl ConfigRepos for SimRepos {
                     FileChange::Remove => files.remove(path),
                 };
             }
-            let made = Commit { files, message: format!("{}\n{}", change.message, change.at) };
-            let id = id(Some(&change.parent), &made);
+            let message = format!("{}\n{}", change.message, change.at);
+            let made = Commit { parent: Some(change.parent.clone()), files, message };
+            let id = id(&made);
             state.commits.insert(id.clone(), made);
             Ok(id)
         })
@@ -183,16 +204,21 @@ impl ConfigRepos for SimRepos {
                     None => RepoError::NoBranch { repository, branch },
                 });
             }
-            let files =
-                |id: &Option<CommitId>| id.as_ref().map(|id| texts(&state.commits[id].files)).unwrap_or_default();
-            let (before, after) = (files(&now), files(&push.commit));
-            let message = push.commit.as_ref().map(|id| state.commits[id].message.clone()).unwrap_or_default();
+            let moves = state.way(now.as_ref(), push.commit.as_ref());
+            let moves = moves.into_iter().map(|(before, commit)| BaseMove {
+                branch: branch.clone(),
+                asked,
+                message: commit.message.clone(),
+                before: before.map(|it| texts(&it.files)).unwrap_or_default(),
+                after: texts(&commit.files),
+            });
+            let moves: Vec<_> = moves.collect();
             match &push.commit {
                 Some(commit) => state.branches.insert(branch.clone(), commit.clone()),
                 None => state.branches.remove(&branch),
             };
             state.pushes += 1;
-            state.moves.push(BaseMove { branch, asked, message, before, after });
+            state.moves.extend(moves);
             Ok(())
         })
         .await
@@ -208,10 +234,10 @@ fn texts(files: &Files) -> BTreeMap<String, String> {
 }
 
 /// The same commit always has the same id.
-fn id(parent: Option<&CommitId>, commit: &Commit) -> CommitId {
+fn id(commit: &Commit) -> CommitId {
     let part = |salt: u64| {
         let mut hasher = DefaultHasher::new();
-        (salt, parent, &commit.files, &commit.message).hash(&mut hasher);
+        (salt, &commit.parent, &commit.files, &commit.message).hash(&mut hasher);
         hasher.finish()
     };
     let digits = format!("{:016x}{:016x}{:016x}", part(1), part(2), part(3));
