@@ -1,0 +1,16 @@
+//! The contracts of the ports, kept on a real disk: SQLite files, folders of manifests, files of tokens, and damage.
+
+#[cfg(test)]
+mod backup;
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod past;
+#[cfg(test)]
+mod processes;
+#[cfg(test)]
+mod records;
+#[cfg(test)]
+mod store;
+#[cfg(test)]
+mod watch;
