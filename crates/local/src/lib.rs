@@ -10,10 +10,12 @@
 //!
 //! Nothing here decides anything, and nothing deletes what it cannot read.
 
+mod catalog;
 mod clock;
 mod everyone;
 mod store;
 
+pub use catalog::{FolderCatalog, FolderError};
 pub use clock::SystemClock;
 pub use everyone::Everyone;
 pub use store::{BackupError, LocalStore, OpenError, StoreProblem};

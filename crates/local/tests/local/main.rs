@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod backup;
 #[cfg(test)]
+mod catalog;
+#[cfg(test)]
 mod damage;
 #[cfg(test)]
 mod past;
