@@ -25,8 +25,10 @@ use weir_core::{Name, Namespace};
 use weir_ports::{Catalog, CatalogError, CatalogNotice, Definition, Secret};
 
 use file::File;
-use look::{Look, Stamp};
+use look::Look;
 use view::View;
+
+use crate::stamp::Stamp;
 
 /// How often the folder is looked at.
 const INTERVAL: Duration = Duration::from_secs(1);

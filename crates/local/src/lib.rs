@@ -13,9 +13,12 @@
 mod catalog;
 mod clock;
 mod everyone;
+mod stamp;
 mod store;
+mod tokens;
 
 pub use catalog::{FolderCatalog, FolderError};
 pub use clock::SystemClock;
 pub use everyone::Everyone;
 pub use store::{BackupError, LocalStore, OpenError, StoreProblem};
+pub use tokens::{Grant, Role, TokenEntry, Tokens, TokensError};

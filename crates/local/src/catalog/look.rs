@@ -10,22 +10,14 @@ use std::{
 
 use walkdir::WalkDir;
 
+use crate::stamp::Stamp;
+
 /// What one look at a folder saw.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) files: BTreeMap<PathBuf, Stamp>,
     /// What could not be looked at, and why. Nothing is known about what is below.
     pub(super) failures: BTreeMap<PathBuf, String>,
-}
-
-/// What changes when a file is written or replaced.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
-    device: u64,
-    number: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
 }
 
 /// Looks for manifests. Whatever begins with a dot is left out: `.git`, what editors leave behind, and the folders that
@@ -67,18 +59,6 @@ impl Look {
         let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
         let words = format!("{}: cannot be read: {reason}; what was read last stays in force", path.display());
         self.failures.insert(path.to_owned(), words);
-    }
-}
-
-impl Stamp {
-    fn of(metadata: &std::fs::Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            number: metadata.ino(),
-            size: metadata.size(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }
     }
 }
 

@@ -5,6 +5,8 @@ mod backup;
 #[cfg(test)]
 mod catalog;
 #[cfg(test)]
+mod clock;
+#[cfg(test)]
 mod damage;
 #[cfg(test)]
 mod past;
@@ -14,5 +16,7 @@ mod processes;
 mod records;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod tokens;
 #[cfg(test)]
 mod watch;
