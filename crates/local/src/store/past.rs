@@ -1,7 +1,7 @@
 //! The past, page by page: deeds, and promotions with those that are no longer among the records.
 
 use rusqlite::{Connection, params_from_iter, types::Value};
-use weir_core::Promotion;
+use weir_core::{Namespace, PipelineKey, Promotion};
 use weir_ports::{Deed, DeedQuery, HistoryQuery, Noted};
 
 use super::{
@@ -20,6 +20,18 @@ struct Conditions {
 }
 
 impl Conditions {
+    fn about(namespace: Option<&Namespace>, pipeline: Option<&PipelineKey>) -> Self {
+        let mut conditions = Self::default();
+        if let Some(namespace) = namespace {
+            conditions.add("namespace = ?", namespace.to_string());
+        }
+        if let Some(pipeline) = pipeline {
+            conditions.add("namespace = ?", pipeline.namespace.to_string());
+            conditions.add("pipeline = ?", pipeline.name.to_string());
+        }
+        conditions
+    }
+
     fn add(&mut self, condition: &str, value: impl Into<Value>) {
         self.text.push_str(" AND ");
         self.text.push_str(condition);
@@ -33,14 +45,7 @@ pub(super) fn promotions(
     query: &HistoryQuery,
     damage: &Damage,
 ) -> rusqlite::Result<Vec<Promotion>> {
-    let mut conditions = Conditions::default();
-    if let Some(namespace) = &query.namespace {
-        conditions.add("namespace = ?", namespace.to_string());
-    }
-    if let Some(pipeline) = &query.pipeline {
-        conditions.add("namespace = ?", pipeline.namespace.to_string());
-        conditions.add("pipeline = ?", pipeline.name.to_string());
-    }
+    let mut conditions = Conditions::about(query.namespace.as_ref(), query.pipeline.as_ref());
     if let Some(environment) = &query.environment {
         conditions.add("environment = ?", environment.to_string());
     }
@@ -78,14 +83,7 @@ pub(super) fn promotions(
 
 /// Deeds, newest first.
 pub(super) fn deeds(database: &Connection, query: &DeedQuery) -> rusqlite::Result<Vec<Noted>> {
-    let mut conditions = Conditions::default();
-    if let Some(namespace) = &query.namespace {
-        conditions.add("namespace = ?", namespace.to_string());
-    }
-    if let Some(pipeline) = &query.pipeline {
-        conditions.add("namespace = ?", pipeline.namespace.to_string());
-        conditions.add("pipeline = ?", pipeline.name.to_string());
-    }
+    let mut conditions = Conditions::about(query.namespace.as_ref(), query.pipeline.as_ref());
     if let Some(person) = &query.by {
         conditions.add("person = ?", person.clone());
     }
