@@ -5,9 +5,10 @@ use std::{cell::Cell, future::poll_fn, pin::Pin, sync::Arc};
 
 use divan::{Bencher, counter::ItemsCount};
 use futures_core::Stream;
+use jiff::Timestamp;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use weir_core::{EnvironmentRecord, Promotion, PromotionKey, Release};
+use weir_core::{Actor, Approval, EnvironmentRecord, Phase, Promotion, PromotionKey, Release, Turn};
 use weir_local::LocalStore;
 use weir_ports::{Notice, Record, RecordVersion, Store};
 
@@ -35,7 +36,16 @@ fn promotion(pipeline: &str, environment: &str) -> Record {
     let key =
         PromotionKey { pipeline: pipeline.parse().unwrap(), environment: environment.parse().unwrap(), ordinal: 1 };
     let release = Release::of("HelmRelease/podinfo".parse().unwrap(), "1.0".parse().unwrap());
-    Record::Promotion(Box::new(Promotion::new(key, "dev".parse().unwrap(), release, None)))
+    let turn = |phase| Turn { phase, at: Timestamp::UNIX_EPOCH, note: Some("every target of `dev` runs it".into()) };
+    let by = Actor { name: "anna".to_owned(), groups: vec!["release".to_owned()] };
+    let approval = Approval { by, release: release.clone(), at: Timestamp::UNIX_EPOCH };
+    Record::Promotion(Box::new(Promotion {
+        phase: Phase::Delivered,
+        soaked: Some(Timestamp::UNIX_EPOCH),
+        history: vec![turn(Phase::Pending), turn(Phase::Proposed), turn(Phase::Delivered)],
+        approvals: vec![approval],
+        ..Promotion::new(key, "dev".parse().unwrap(), release, None)
+    }))
 }
 
 #[divan::bench(args = [1, 64, 256], sample_count = 20, sample_size = 1)]

@@ -214,8 +214,8 @@ impl Journal for LocalStore {
     }
 
     async fn deeds(&self, query: &DeedQuery) -> Result<Vec<Noted>, StoreError> {
-        let query = query.clone();
-        self.sources.readers.read(move |database| past::deeds(database, &query)).await
+        let (query, damage) = (query.clone(), Arc::clone(&self.sources.damage));
+        self.sources.readers.read(move |database| past::deeds(database, &query, &damage)).await
     }
 
     async fn promotions(&self, query: &HistoryQuery) -> Result<Vec<Promotion>, StoreError> {

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use super::row::RowKey;
@@ -24,22 +24,39 @@ impl fmt::Display for StoreProblem {
     }
 }
 
-/// The rows that were found damaged.
+/// What was found damaged: rows, and all of them for as long as they cannot be listed.
 #[derive(Default)]
-pub(super) struct Damage(Mutex<BTreeMap<RowKey, String>>);
+pub(super) struct Damage(Mutex<Found>);
+
+#[derive(Default)]
+struct Found {
+    rows: BTreeMap<RowKey, String>,
+    list: Option<String>,
+}
 
 impl Damage {
     pub(super) fn found(&self, key: RowKey, reason: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, reason);
+        self.lock().rows.insert(key, reason);
     }
 
     /// The row was written anew, or is gone.
     pub(super) fn mended(&self, key: &RowKey) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+        self.lock().rows.remove(key);
+    }
+
+    /// Why the records could not be listed at the last attempt. `None`: they could.
+    pub(super) fn listed(&self, failure: Option<String>) {
+        self.lock().list = failure;
     }
 
     pub(super) fn problems(&self) -> Vec<StoreProblem> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().map(|(key, reason)| StoreProblem { record: key.to_string(), reason: reason.clone() }).collect()
+        let found = self.lock();
+        let list = found.list.iter().map(|reason| ("everything".to_owned(), reason));
+        let rows = found.rows.iter().map(|(key, reason)| (key.to_string(), reason));
+        list.chain(rows).map(|(record, reason)| StoreProblem { record, reason: reason.clone() }).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Found> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -17,6 +17,7 @@ use super::{
     readers::Readers,
     row::{self, RowKey},
     watchers::{Watcher, Watchers},
+    writer::sentence,
 };
 
 /// How many records are handed over at once, and how many such portions may wait.
@@ -103,10 +104,14 @@ fn list(sources: &Sources, watcher: &Watcher, send: &mpsc::Sender<Vec<Stored>>) 
         match sources.readers.read_here(rows) {
             Ok((version, rows)) => {
                 watcher.listed(version);
+                sources.damage.listed(None);
                 break rows;
             }
             Err(_) if send.is_closed() => return,
-            Err(_) => std::thread::sleep(PAUSE),
+            Err(error) => {
+                sources.damage.listed(Some(sentence(&error)));
+                std::thread::sleep(PAUSE);
+            }
         }
     };
     let mut rows = rows.into_iter();

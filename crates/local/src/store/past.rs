@@ -8,7 +8,7 @@ use super::{
     damage::Damage,
     follow::{COLUMNS, Row},
     number,
-    row::promotion,
+    row::{RowKey, promotion},
     signed,
 };
 
@@ -81,8 +81,8 @@ pub(super) fn promotions(
     Ok(found)
 }
 
-/// Deeds, newest first.
-pub(super) fn deeds(database: &Connection, query: &DeedQuery) -> rusqlite::Result<Vec<Noted>> {
+/// Deeds, newest first. A page is shorter by those that are damaged, which are noted.
+pub(super) fn deeds(database: &Connection, query: &DeedQuery, damage: &Damage) -> rusqlite::Result<Vec<Noted>> {
     let mut conditions = Conditions::about(query.namespace.as_ref(), query.pipeline.as_ref());
     if let Some(person) = &query.by {
         conditions.add("person = ?", person.clone());
@@ -94,16 +94,16 @@ pub(super) fn deeds(database: &Connection, query: &DeedQuery) -> rusqlite::Resul
     values.push(size(query.limit));
     let page = format!("SELECT number, json FROM deeds WHERE TRUE{text} ORDER BY number DESC LIMIT ?");
     let mut statement = database.prepare_cached(&page)?;
-    let rows = statement.query_map(params_from_iter(values), |row| {
-        let json: String = row.get(1)?;
-        Ok((row.get(0)?, serde_json::from_str::<Deed>(&json)))
-    })?;
-    let readable = |row: rusqlite::Result<(i64, serde_json::Result<Deed>)>| match row {
-        Ok((place, Ok(deed))) => Some(Ok(Noted { number: number(place), deed })),
-        Ok((_, Err(_))) => None,
-        Err(error) => Some(Err(error)),
-    };
-    rows.filter_map(readable).collect()
+    let mut found = Vec::new();
+    let rows = statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
+    for row in rows {
+        let (place, json) = row?;
+        match serde_json::from_str::<Deed>(&json) {
+            Ok(deed) => found.push(Noted { number: number(place), deed }),
+            Err(error) => damage.found(RowKey::of_deed(place), error.to_string()),
+        }
+    }
+    Ok(found)
 }
 
 fn size(count: usize) -> Value {

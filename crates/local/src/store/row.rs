@@ -43,6 +43,13 @@ impl RowKey {
         Self { kind: kind.to_owned(), namespace, pipeline, environment: environment.to_owned(), name }
     }
 
+    /// A deed of the journal, which is known by its number.
+    pub(super) fn of_deed(number: i64) -> Self {
+        let none = String::new;
+        let (namespace, pipeline, environment) = (none(), none(), none());
+        Self { kind: "Deed".to_owned(), namespace, pipeline, environment, name: number.to_string() }
+    }
+
     fn pipeline_key(&self) -> Result<PipelineKey, String> {
         let namespace = Namespace::new(&self.namespace).map_err(|error| error.to_string())?;
         let name = Name::new(&self.pipeline).map_err(|error| error.to_string())?;
