@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use weir_core::{
-    EnvironmentRecord, Freeze, Observation, ObservationKey, Outcome, Phase, PlainProposal, PlainState, Promotion,
+    Edit, EnvironmentRecord, Freeze, Observation, ObservationKey, Outcome, Phase, PlainProposal, PlainState, Promotion,
     PromotionKey, Release, RepoUrl, Report, Selector, TargetRecord,
 };
 use weir_ports::{PipelineRecord, Record, RecordKey};
@@ -73,13 +73,12 @@ pub(crate) fn proposal(repository: &str) -> PlainProposal {
         parent: commit.clone(),
         head: commit,
         release: release("1.0"),
-        files: vec!["apps/prod.yaml".into()],
+        edits: vec![Edit { file: "apps/prod.yaml".into(), before: "1.0.0".into(), after: "1.1.0".into() }],
         title: "promote podinfo".into(),
         body: "It is healthy in `qa`.".into(),
         opened: second(7),
         state: PlainState::Open,
         merge: None,
-        close: None,
         reviews: Vec::new(),
         comments: Vec::new(),
     }
