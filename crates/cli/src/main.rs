@@ -1,17 +1,20 @@
 //! The program `weir`.
 //!
-//! Every verb is one file in [`command`]. Verbs read files through [`files`], [`definitions`] and [`document`], ask
-//! `weir-core`, and give what they found to [`output`], the only place that prints. None of the verbs here talks to a
-//! network: what they say follows from the files that they are given.
+//! Every verb is one file in [`command`]. Verbs read files through [`files`], [`definitions`] and [`document`] and ask
+//! `weir-core`, or ask a server through [`remote`]; what they found they give to [`output`], the only place that prints.
+//! [`serve`] puts the parts of a server together, and [`demo`] is everything around it that a demonstration takes.
 
 mod command;
 mod definitions;
+mod demo;
 mod document;
 mod files;
 mod manifests;
 mod naming;
 mod output;
+mod remote;
 mod scenario;
+mod serve;
 mod state;
 mod time;
 

@@ -85,6 +85,22 @@ pub(crate) fn style(color: AnsiColor) -> Style {
     color.on_default()
 }
 
+/// A unified diff, in its colours.
+pub(crate) fn diff(plain: &str) -> String {
+    let colored = |line: &str| {
+        let color = match line.chars().next() {
+            _ if line.starts_with("---") || line.starts_with("+++") => return line.to_owned(),
+            Some('+') => style(AnsiColor::Green),
+            Some('-') => style(AnsiColor::Red),
+            Some('@') => style(AnsiColor::Cyan),
+            _ => return line.to_owned(),
+        };
+        let (words, end) = line.split_at(line.trim_end_matches(['\r', '\n']).len());
+        format!("{color}{words}{color:#}{end}")
+    };
+    plain.split_inclusive('\n').map(colored).collect()
+}
+
 /// Rows below a header, without lines.
 pub(crate) fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();

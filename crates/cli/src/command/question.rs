@@ -19,13 +19,13 @@ use crate::{
 pub(super) struct Question {
     /// File or folder with the Pipeline; Freezes beside it count. May be given more than once; `-` is stdin
     #[arg(short, long = "file", value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// File with the State: what runs where, what is under way, what is frozen
     #[arg(long, value_name = "FILE")]
-    state: PathBuf,
+    pub(super) state: PathBuf,
     /// The moment that it is about, such as 2026-11-13T14:30:00Z. Default: `at` of the state, or else now
     #[arg(long, value_name = "TIME")]
-    at: Option<Time>,
+    pub(super) at: Option<Time>,
 }
 
 /// A question with everything that it takes to answer it.

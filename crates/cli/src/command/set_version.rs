@@ -2,7 +2,6 @@
 
 use std::{fs, path::PathBuf};
 
-use anstyle::AnsiColor;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ValueEnum;
 use similar::TextDiff;
@@ -229,16 +228,5 @@ fn diff(change: &Change) -> String {
     let name = change.file.display().to_string();
     let name = name.trim_start_matches("./");
     let plain = diff.unified_diff().header(&format!("a/{name}"), &format!("b/{name}")).to_string();
-    let colored = |line: &str| {
-        let color = match line.chars().next() {
-            _ if line.starts_with("---") || line.starts_with("+++") => return line.to_owned(),
-            Some('+') => output::style(AnsiColor::Green),
-            Some('-') => output::style(AnsiColor::Red),
-            Some('@') => output::style(AnsiColor::Cyan),
-            _ => return line.to_owned(),
-        };
-        let (words, end) = line.split_at(line.trim_end_matches(['\r', '\n']).len());
-        format!("{color}{words}{color:#}{end}")
-    };
-    plain.split_inclusive('\n').map(colored).collect()
+    output::diff(&plain)
 }

@@ -1,0 +1,72 @@
+//! `weir serve`: the server.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::serve::{Log, LogFormat, Serving, serve};
+
+const EXAMPLE: &str = "\
+Examples:
+  weir serve --manifests manifests --data data
+  weir serve --manifests manifests --data data --listen 0.0.0.0:8082 --tokens tokens.yaml";
+
+/// Take in deployment events, decide, and carry promotions out
+///
+/// Pipelines and Secrets are YAML files in a folder, which is followed as it changes. What has to survive is kept in
+/// another folder. Nothing else is needed but git. Ctrl-C stops it; whatever is under way is finished, or carried on at
+/// the next start.
+#[derive(Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Serve {
+    /// Folder with Pipelines and Secrets, in YAML
+    #[arg(long, value_name = "DIR")]
+    manifests: PathBuf,
+    /// Folder for what has to survive; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    /// Where to listen. On anything but loopback, tokens are needed
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
+    listen: SocketAddr,
+    /// File with the tokens that open it, as `weir token create` makes it. Default: loopback is open
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// Where people find the server, for links. Default: where it listens
+    #[arg(long, value_name = "URL")]
+    address: Option<String>,
+    /// Who Weir's commits are by
+    #[arg(long, value_name = "NAME", default_value = "Weir")]
+    author_name: String,
+    /// The e-mail address of Weir's commits
+    #[arg(long, value_name = "EMAIL", default_value = "weir@localhost")]
+    author_email: String,
+    /// Believe events of environments that have no Secret to sign them with. For trying things out on one machine
+    #[arg(long)]
+    accept_unsigned_events: bool,
+    /// How often repositories are looked at, to notice what others do there
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    poll: String,
+    /// How much is logged: error, warn, info, debug
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    log_level: tracing::Level,
+    /// How it is logged, on stderr
+    #[arg(long, value_enum, default_value_t)]
+    log_format: LogFormat,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> Result<()> {
+        let mut serving = Serving::new(self.manifests, self.data, self.listen)?;
+        serving.tokens = self.tokens;
+        serving.address = self.address;
+        serving.author = weir_ports::Signature::new(self.author_name, self.author_email)?;
+        serving.accept_unsigned_events = self.accept_unsigned_events;
+        serving.poll = weir_api::parse_duration(&self.poll)?;
+        serving.log = Log { level: self.log_level, format: self.log_format };
+        serve(serving, async |_, stop| {
+            stop.wait().await;
+            Ok(())
+        })
+    }
+}
