@@ -16,6 +16,7 @@ use weir_engine::{Engine, Ports, World};
 use weir_git::GitRepos;
 use weir_local::{Everyone, FolderCatalog, LocalStore, SystemClock, Tokens};
 use weir_ports::{Access, Clock as _, Signature};
+use weir_server::{Authentication, Backup, Metrics, Parts, Server, Timed, Unsigned};
 
 use crate::output;
 
@@ -68,6 +69,37 @@ impl Serving {
     }
 }
 
+/// The ports of one machine.
+struct OneMachine {
+    catalog: FolderCatalog,
+    store: Arc<LocalStore>,
+    repos: Timed<GitRepos>,
+    clock: SystemClock,
+}
+
+impl Ports for OneMachine {
+    type Catalog = FolderCatalog;
+    type Store = LocalStore;
+    type Repos = Timed<GitRepos>;
+    type Clock = SystemClock;
+
+    fn catalog(&self) -> &FolderCatalog {
+        &self.catalog
+    }
+
+    fn store(&self) -> &LocalStore {
+        &self.store
+    }
+
+    fn repos(&self) -> &Timed<GitRepos> {
+        &self.repos
+    }
+
+    fn clock(&self) -> &SystemClock {
+        &self.clock
+    }
+}
+
 /// Serves until somebody stops it, with `beside` at its side, which gets to know where it listens and when it shall stop.
 pub(crate) fn serve(serving: Serving, beside: impl AsyncFnOnce(SocketAddr, Stop) -> Result<()>) -> Result<()> {
     serving.log.begin();
@@ -88,10 +120,110 @@ impl Stop {
 
 impl Serving {
     async fn run(self, beside: impl AsyncFnOnce(SocketAddr, Stop) -> Result<()>) -> Result<()> {
-        let (_a, b) = watch::channel(false);
-        beside(self.listen, Stop(b)).await
+        if !self.listen.ip().is_loopback() && self.tokens.is_none() {
+            bail!(
+                "`{}` can be reached from other machines: make tokens with `weir token create NAME --role ROLE --file \
+                 tokens.yaml`, and start with `--tokens tokens.yaml`; or listen on 127.0.0.1",
+                self.listen
+            );
+        }
+        let listener = TcpListener::bind(self.listen)
+            .await
+            .with_context(|| format!("listening on `{}` failed; choose another address with --listen", self.listen))?;
+        let address = listener.local_addr().context("finding out where the server listens failed")?;
+        let metrics = Metrics::default();
+        let ports = Arc::new(self.ports(&metrics)?);
+        let (say_stop, stop) = watch::channel(false);
+        let clock = SystemClock;
+        let world = Arc::new(World::new(clock.random()));
+        let mut settings = weir_engine::Settings::new(self.author.clone());
+        settings.poll = self.poll;
+        settings.address = Some(self.address.clone().unwrap_or_else(|| format!("http://{address}")));
+        let engine = Engine::new(ports.clone(), world.clone(), settings);
+        let serve = match &self.tokens {
+            Some(file) => {
+                let access = Arc::new(Tokens::open(file)?);
+                self.http(listener, &ports, &world, access, Authentication::Tokens, metrics, &stop).boxed()
+            }
+            None => {
+                let open = Authentication::Open { actor: Everyone::local_user(), port: address.port() };
+                self.http(listener, &ports, &world, Arc::new(Everyone), open, metrics, &stop).boxed()
+            }
+        };
+        tracing::info!(%address, manifests = %self.manifests.display(), data = %self.data.display(), "weir serves");
+        let engine = async {
+            engine.run(Stop(stop.clone()).wait()).await;
+            Ok(())
+        };
+        let engine = finish_soon(engine, stop.clone());
+        let beside = beside(address, Stop(stop.clone()));
+        let signal = async {
+            let caught = signalled().await;
+            say_stop.send_replace(true);
+            caught
+        };
+        // Whoever ends, ends all.
+        let end = async |work: std::pin::Pin<&mut (dyn Future<Output = Result<()>> + '_)>| {
+            let ended = work.await;
+            say_stop.send_replace(true);
+            ended
+        };
+        let (engine, serve, beside) = (std::pin::pin!(engine), std::pin::pin!(serve), std::pin::pin!(beside));
+        let all = futures_util::future::join3(end(engine), end(serve), end(beside));
+        let (all, signal) = (std::pin::pin!(all), std::pin::pin!(signal));
+        let (engine, serve, beside) = match futures_util::future::select(all, signal).await {
+            futures_util::future::Either::Left((ended, _)) => ended,
+            futures_util::future::Either::Right((caught, all)) => {
+                caught?;
+                tracing::info!("weir stops");
+                all.await
+            }
+        };
+        engine.and(serve).and(beside)
+    }
+
+    fn ports(&self, metrics: &Metrics) -> Result<OneMachine> {
+        let store = Arc::new(LocalStore::open(&self.data)?);
+        for problem in store.problems() {
+            output::warn(&problem);
+        }
+        let catalog = FolderCatalog::open(&self.manifests)?;
+        for problem in catalog.problems() {
+            output::warn(&problem);
+        }
+        let repos = GitRepos::open(self.data.join("repositories"), weir_git::Settings::default())?;
+        Ok(OneMachine { catalog, store, repos: Timed::new(repos, metrics.clone()), clock: SystemClock })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "this is where all of it is put together")]
+    async fn http<A: Access + 'static>(
+        &self,
+        listener: TcpListener,
+        ports: &Arc<OneMachine>,
+        world: &Arc<World>,
+        access: Arc<A>,
+        authentication: Authentication,
+        metrics: Metrics,
+        stop: &watch::Receiver<bool>,
+    ) -> Result<()> {
+        let mut settings = weir_server::Settings::new(authentication);
+        if self.accept_unsigned_events {
+            settings.unsigned = Unsigned::Accept;
+        }
+        settings.backup = Some(backup(ports.store.clone()));
+        let parts = Parts { ports: ports.clone(), world: world.clone(), journal: ports.store.clone(), access };
+        let server = Server::new(parts, settings, metrics);
+        server.serve(listener, Stop(stop.clone()).wait()).await.context("serving failed")
     }
 }
+
+fn backup(store: Arc<LocalStore>) -> Backup {
+    Arc::new(move |file: PathBuf| {
+        let store = store.clone();
+        async move { store.backup(Path::new(&file)).await.map_err(|error| error.to_string()) }.boxed()
+    })
+}
+
 /// Lets work go on for a while after it was told to stop.
 async fn finish_soon(work: impl Future<Output = Result<()>>, stop: watch::Receiver<bool>) -> Result<()> {
     let overdue = async {

@@ -82,12 +82,16 @@ fn with_status(
         return None;
     };
     let fields = record.as_object_mut()?;
+    let alone = fields.clone();
+    fields.extend(status.clone());
+    if let Ok(promotion) = serde::Deserialize::deserialize(&record) {
+        return Some(promotion);
+    }
+    // Read again with one field at a time, so that the problem names the field it is in.
     for (name, value) in status {
-        let mut alone: Map<String, Value> = fields.clone();
-        alone.insert(name.clone(), value.clone());
-        // Read with one field at a time first, so that a problem names the field it is in.
-        problems.json::<weir_core::Promotion>(&format!("status.{name}"), &Value::Object(alone))?;
-        fields.insert(name, value);
+        let mut one: Map<String, Value> = alone.clone();
+        one.insert(name.clone(), value);
+        problems.json::<weir_core::Promotion>(&format!("status.{name}"), &Value::Object(one))?;
     }
     problems.json("status", &record)
 }

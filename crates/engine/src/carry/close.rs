@@ -42,16 +42,21 @@ impl<P: Ports> Carrier<'_, P> {
         .await
     }
 
-    /// Removes the branch of a proposal that is over, unless somebody else has written to it.
+    /// Removes the branch of a proposal that is over, unless somebody else has written to it. Then it is theirs, and
+    /// either way nothing of ours is left.
     pub(super) async fn tidy(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
-        let over = load.proposal.as_ref().is_none_or(|proposal| proposal.state != PlainState::Open);
-        let Some(tip) = load.tip.clone().filter(|_| over && load.is_ours()) else { return Ok(()) };
-        let push = Push { branch: load.branch.clone(), commit: None, expect: Some(tip) };
-        match self.ports.repos().push(&load.access, &push).await {
-            // Somebody was faster, or writes to it right now: then it is theirs.
-            Ok(()) | Err(RepoError::NoBranch { .. } | RepoError::Moved { .. }) => load.tip = None,
-            Err(error) => return Err(error.into()),
+        if load.proposal.as_ref().is_some_and(|proposal| proposal.state == PlainState::Open) {
+            return Ok(());
         }
+        if let Some(tip) = load.tip.clone().filter(|_| load.is_ours()) {
+            let push = Push { branch: load.branch.clone(), commit: None, expect: Some(tip) };
+            match self.ports.repos().push(&load.access, &push).await {
+                // Somebody was faster, or writes to it right now.
+                Ok(()) | Err(RepoError::NoBranch { .. } | RepoError::Moved { .. }) => load.tip = None,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        load.facts().branch = None;
         Ok(())
     }
 }

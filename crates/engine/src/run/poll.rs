@@ -24,7 +24,8 @@ struct Interest {
     repository: Repository,
     namespace: Namespace,
     base: Option<CommitId>,
-    branch: Option<(BranchName, CommitId)>,
+    /// The branch of the proposal, and where it should be: nowhere, if the proposal is over.
+    branch: Option<(BranchName, Option<CommitId>)>,
 }
 
 impl<P: Ports> Engine<P> {
@@ -86,7 +87,7 @@ impl<P: Ports> Engine<P> {
         };
         let changed = |interest: &&Interest| {
             at(&interest.repository.base) != interest.base.as_ref()
-                || interest.branch.as_ref().is_some_and(|(name, head)| at(name) != Some(head))
+                || interest.branch.as_ref().is_some_and(|(name, head)| at(name) != head.as_ref())
         };
         Ok(found.iter().filter(changed).map(|interest| interest.promotion.clone()).collect())
     }
@@ -120,7 +121,7 @@ fn interests(known: &Known) -> Vec<Interest> {
             repository: repository.clone(),
             namespace: pipeline.key.namespace.clone(),
             base: Some(facts.base.as_ref()?.commit.clone()),
-            branch: facts.branch.as_ref().zip(proposal).map(|(it, proposal)| (it.name.clone(), proposal.head.clone())),
+            branch: facts.branch.as_ref().map(|it| (it.name.clone(), proposal.map(|proposal| proposal.head.clone()))),
         })
     };
     pipeline.environments().iter().filter_map(interest).collect()
