@@ -106,6 +106,21 @@ pub fn read(file: &str, text: &str) -> (Vec<Manifest>, Vec<ManifestError>) {
     (manifests, errors)
 }
 
+/// Takes out what is wrong with documents that do not mean to be objects, such as the values of a chart: they name neither
+/// version nor kind. Returns how many there are.
+pub fn forgive_strangers(errors: &mut Vec<ManifestError>) -> usize {
+    let lacks = |error: &ManifestError, field: &str| error.path == field && error.found.is_none();
+    let place = |error: &ManifestError| (error.line, error.column);
+    let lacking = |field: &str| errors.iter().filter(|error| lacks(error, field)).map(place).collect::<Vec<_>>();
+    let (versions, kinds) = (lacking("apiVersion"), lacking("kind"));
+    let strangers: Vec<_> = versions.into_iter().filter(|place| kinds.contains(place)).collect();
+    errors.retain(|error| {
+        let header = lacks(error, "apiVersion") || lacks(error, "kind");
+        !(header && strangers.contains(&place(error)))
+    });
+    strangers.len()
+}
+
 /// The objects of a document, each with its path: the document itself, or the items of a `List`.
 fn objects(document: &Value) -> Vec<(String, &Value)> {
     let text = |field: &str| document.get(field).and_then(Value::as_str);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use weir_api::{Manifest, ManifestError};
+use weir_api::{Manifest, ManifestError, forgive_strangers};
 
 /// What a file holds.
 pub(crate) struct Contents {
@@ -19,18 +19,4 @@ pub(crate) fn read(named: &[PathBuf], file: &Path, text: &str) -> Contents {
     let is_named = named.iter().any(|path| path == file);
     let strangers = if is_named { 0 } else { forgive_strangers(&mut errors) };
     Contents { manifests, errors, strangers }
-}
-
-/// Takes out what is wrong with documents that do not mean to be objects: they name neither version nor kind.
-fn forgive_strangers(errors: &mut Vec<ManifestError>) -> usize {
-    let lacks = |error: &ManifestError, field: &str| error.path == field && error.found.is_none();
-    let place = |error: &ManifestError| (error.line, error.column);
-    let lacking = |field: &str| errors.iter().filter(|error| lacks(error, field)).map(place).collect::<Vec<_>>();
-    let (versions, kinds) = (lacking("apiVersion"), lacking("kind"));
-    let strangers: Vec<_> = versions.into_iter().filter(|place| kinds.contains(place)).collect();
-    errors.retain(|error| {
-        let header = lacks(error, "apiVersion") || lacks(error, "kind");
-        !(header && strangers.contains(&place(error)))
-    });
-    strangers.len()
 }

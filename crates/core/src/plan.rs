@@ -14,7 +14,7 @@ use crate::{
     name::EnvironmentName,
     pipeline::Pipeline,
     policy::When,
-    promotion::{Intent, Phase, Promotion},
+    promotion::{Intent, Phase, Promotion, PromotionKey},
     release::Release,
     snapshot::{EnvironmentRecord, Snapshot},
     turn::{Advance, advance, settle},
@@ -30,6 +30,17 @@ pub struct Plan {
     pub writes: Vec<Write>,
     /// The next moment at which time alone changes the plan.
     pub next_check: Option<Timestamp>,
+}
+
+impl Plan {
+    /// A promotion as it is once the plan is written down.
+    pub fn promotion<'a>(&'a self, key: &PromotionKey, snapshot: &'a Snapshot) -> Option<&'a Promotion> {
+        let written = self.writes.iter().find_map(|write| match write {
+            Write::Create(promotion) | Write::Update(promotion) => Some(&**promotion).filter(|it| it.key == *key),
+            Write::Remember(..) => None,
+        });
+        written.or_else(|| snapshot.promotions.iter().find(|promotion| promotion.key == *key))
+    }
 }
 
 /// How an environment stands.

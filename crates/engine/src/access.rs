@@ -8,7 +8,7 @@ use weir_ports::{Catalog as _, CatalogError, Credentials, CredentialsError, Repo
 use crate::ports::Ports;
 
 /// Why the Secret of a repository cannot be used.
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, Error)]
 pub enum NoAccess {
     /// It is not there.
     #[error(transparent)]

@@ -4,7 +4,8 @@
 //! it would do for the second time it finds done. It decides nothing: what it learns is a fact on the record, and right
 //! before a change that others see it asks [`plan`] once more whether that is still wanted.
 //!
-//! The steps are the modules: `propose`, `merge` (and the push to the base branch), `close`. `review` turns what is
+//! The steps are the modules: `propose`, `merge` (and the push without a proposal), `close`. `train` brings the changes of
+//! many onto one base branch, `review` turns what is
 //! found of a proposal into facts, `places` finds what to edit, `words` says what it is for.
 
 mod close;
@@ -12,6 +13,7 @@ mod merge;
 mod places;
 mod propose;
 mod review;
+mod train;
 mod trouble;
 mod words;
 
@@ -27,6 +29,7 @@ use weir_ports::{
 use crate::{access::access, memory::Memory, ports::Ports, settings::Settings, world::World};
 
 pub(crate) use places::{MARKER, Places, Scope};
+pub(crate) use train::Stations;
 pub(crate) use trouble::Trouble;
 
 /// What a step is taken with.
@@ -118,7 +121,13 @@ impl<P: Ports> Carrier<'_, P> {
             Some(Strategy::PullRequest(it)) if it.forge == ForgeKind::Git => &it.repository,
             Some(Strategy::PullRequest(it)) => return Err(Trouble::Forge(it.forge)),
         };
+        let decided_on = promotion.leg.facts.base.as_ref().map(|base| base.declares.clone());
         let mut load = self.load(promotion, repository).await?;
+        if load.promotion.leg.facts.base.as_ref().map(|base| &base.declares) != decided_on.as_ref() {
+            // What was decided was decided on something else. With this on the record, it is decided anew.
+            self.learn(&mut load).await?;
+            return if load.promotion.leg.intent == Some(Intent::Locate) { Ok(()) } else { Err(Trouble::Stale) };
+        }
         match load.promotion.leg.intent.clone() {
             None | Some(Intent::Locate | Intent::Notify) => self.tidy(&mut load).await?,
             Some(Intent::Propose) => self.propose(&mut load).await?,
@@ -207,16 +216,15 @@ impl<P: Ports> Carrier<'_, P> {
         Ok(Some(*promotion))
     }
 
-    /// Whether a step is still wanted at this very moment: gates may have closed, and freezes may have come.
-    fn still(&self, load: &Load<'_>, intent: &Intent) -> Result<(), Trouble> {
-        let key = &load.promotion.key;
+    /// Whether a step is still wanted at this very moment.
+    fn wants(&self, key: &PromotionKey, intent: &Intent) -> bool {
         let now = self.ports.clock().now();
         let wanted = self.world.look(&key.pipeline, |known| {
             let plan = plan(known.pipeline(), known.snapshot(), now);
-            let environment = plan.environments.iter().find(|environment| environment.name == key.environment);
-            environment.is_some_and(|it| it.promotion == Some(key.ordinal) && it.step.as_ref() == Some(intent))
+            let promotion = plan.promotion(key, known.snapshot());
+            promotion.is_some_and(|promotion| promotion.leg.intent.as_ref() == Some(intent))
         });
-        if wanted == Some(true) { Ok(()) } else { Err(Trouble::Unwanted) }
+        wanted == Some(true)
     }
 
     /// The branch of the proposal: the one that was used before, or else the plain name if nobody else has it.

@@ -9,7 +9,7 @@ use weir_core::CommitId;
 use weir_ports::{ConfigRepos as _, FileQuery, RepoAccess, RepoError};
 
 use crate::{
-    carry::{MARKER, Places},
+    carry::{MARKER, Places, Stations},
     ports::Ports,
 };
 
@@ -22,6 +22,8 @@ type Remembered = (String, CommitId, Arc<tokio::sync::OnceCell<Arc<Places>>>);
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     commits: Mutex<VecDeque<Remembered>>,
+    /// The changes that wait for a base branch.
+    pub(crate) stations: Stations,
 }
 
 impl Memory {

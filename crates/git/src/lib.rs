@@ -15,6 +15,7 @@ mod address;
 mod cache;
 mod fault;
 mod files;
+mod gather;
 mod look;
 mod prepare;
 mod program;

@@ -1,15 +1,30 @@
 //! Where branches are now, on the server.
+//!
+//! Whoever asks while another question is under way waits for the next one, which asks for all of them at once. An
+//! answer is therefore never older than the question.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
+use tokio::sync::Mutex as Turn;
 use weir_core::{BranchName, CommitId};
 
 use crate::{
     fault::Fault,
+    gather::Gather,
     program::{Call, Git},
     repos::Repository,
-    sign_in::SignIn,
+    sign_in::{Fingerprint, SignIn},
 };
+
+/// Where branches are, by their full names. `None`: the repository has no branch at all.
+type Heads = Option<HashMap<String, CommitId>>;
+
+/// The questions to one server. It may show different things to different people.
+#[derive(Default)]
+pub(crate) struct Looks {
+    rounds: Gather<Fingerprint, Vec<String>, Result<Heads, Fault>>,
+    turn: Turn<()>,
+}
 
 impl Repository {
     /// Where branches are. `None` if the repository has no branch at all.
@@ -20,16 +35,25 @@ impl Repository {
         branches: &[BranchName],
     ) -> Result<Option<Vec<Option<CommitId>>>, Fault> {
         let wanted: Vec<String> = branches.iter().map(reference).collect();
-        let mut patterns = vec!["HEAD"];
-        patterns.extend(wanted.iter().map(String::as_str));
-        let heads = list(git, sign_in, &patterns).await?;
+        let who = sign_in.fingerprint;
+        let seat = self.looks.rounds.join(who, wanted.clone());
+        let _turn = self.looks.turn.lock().await;
+        let ask = async |branches: Vec<Vec<String>>| ask(git, sign_in, branches.into_iter().flatten().collect()).await;
+        let heads = self.looks.rounds.answer(&seat, ask).await?;
         // Whoever may list the branches may see what is in them.
-        self.cache.let_in(sign_in.fingerprint);
-        if heads.is_empty() && list(git, sign_in, &["refs/heads/*"]).await?.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(wanted.iter().map(|name| heads.get(name).cloned()).collect()))
+        self.cache.let_in(who);
+        Ok(heads.map(|heads| wanted.iter().map(|name| heads.get(name).cloned()).collect()))
     }
+}
+
+async fn ask(git: &Git, sign_in: &SignIn, branches: BTreeSet<String>) -> Result<Heads, Fault> {
+    let mut patterns = vec!["HEAD"];
+    patterns.extend(branches.iter().map(String::as_str));
+    let heads = list(git, sign_in, &patterns).await?;
+    if heads.is_empty() && list(git, sign_in, &["refs/heads/*"]).await?.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(heads))
 }
 
 /// The full name of a branch.

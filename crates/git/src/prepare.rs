@@ -1,6 +1,6 @@
-//! A commit on top of another, without a work tree.
+//! A commit on top of another, without a work tree. Commits that are wanted at the same time are made together.
 
-use std::{collections::BTreeSet, io::Write as _};
+use std::{collections::BTreeSet, io::Write as _, sync::Arc};
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use weir_core::CommitId;
@@ -13,6 +13,9 @@ use crate::{
     repos::Repository,
     sign_in::SignIn,
 };
+
+/// A commit that was made, or the path that was in the way and what is there.
+pub(crate) type Made = Result<CommitId, (FilePath, &'static str)>;
 
 /// What is at a path of the parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,44 +53,66 @@ impl Repository {
         access: &RepoAccess,
         change: &Change,
     ) -> Result<Result<CommitId, RepoError>, Fault> {
-        let Change { parent, files, .. } = change;
+        let parent = &change.parent;
         let _shared = self.cache.share(git, parent).await?;
         if self.cache.ensure(git, sign_in, parent).await? == Presence::Nowhere {
             let repository = access.url.clone();
             return Ok(Err(RepoError::NoCommit { repository, doing: Doing::Preparing, commit: parent.clone() }));
         }
+        let seat = self.prepares.join((), change.clone());
         let _turn = self.cache.writer.lock().await;
+        let import = async |changes: Vec<Change>| self.import(git, &changes).await.map(Arc::from);
+        let made: Arc<[Made]> = self.prepares.answer(&seat, import).await?;
+        Ok(match made.get(seat.place) {
+            Some(Ok(commit)) => Ok(commit.clone()),
+            Some(Err((path, found))) => {
+                Err(RepoError::NotAFile { repository: access.url.clone(), path: path.clone(), found })
+            }
+            None => return Err(Fault::Other("a commit was not made".to_owned())),
+        })
+    }
+
+    /// Makes the commits of a round, with one call of Git. The caller has the turn to write.
+    async fn import(&self, git: &Git, changes: &[Change]) -> Result<Vec<Made>, Fault> {
         self.cache.tidy_up(git).await;
         let writing = self.cache.writing();
         let call = Call::new(["fast-import", "--quiet", "--done", "--force", "--date-format=raw"]);
         let call = call.within(&self.cache.path);
         let mut importing = git.start(&call).await?;
         let made = git.by_the_deadline(async {
-            let asked: Vec<&str> = files.keys().map(FilePath::as_str).chain(folders(files.keys())).collect();
-            let Some(entries) = ask(&mut importing, parent, &asked).await? else {
-                return Err(Fault::told_of_cache(&importing.finish(&[]).await?.stderr));
-            };
-            if let Some((path, found)) = obstacle(files.keys(), &asked, &entries) {
-                importing.finish(b"done\n").await?;
-                return Ok(Err(RepoError::NotAFile { repository: access.url.clone(), path, found }));
+            let mut all = Vec::with_capacity(changes.len());
+            for (change, mark) in changes.iter().zip(1..) {
+                let Some(made) = import_one(&mut importing, change, mark).await? else {
+                    return Err(Fault::told_of_cache(&importing.finish(&[]).await?.stderr));
+                };
+                all.push(made);
             }
-            // If Git does not listen, it does not answer, either, and that is noticed.
-            let _ = importing.stdin.write_all(&stream(change, &entries)).await;
-            let made = next_line(&mut importing).await?.and_then(|id| CommitId::new(id).ok());
-            let keep = made.as_ref().map(|id| format!("reset refs/weir/commits/{id}\nfrom :1\n\ndone\n"));
-            let output = importing.finish(keep.unwrap_or_default().as_bytes()).await?;
-            match made {
-                Some(id) if output.succeeded() => Ok(Ok(id)),
-                _ => Err(Fault::told_of_cache(&output.stderr)),
-            }
+            let output = importing.finish(b"done\n").await?;
+            if output.succeeded() { Ok(all) } else { Err(Fault::told_of_cache(&output.stderr)) }
         });
         let made = made.await?;
         writing.done();
-        if let Ok(commit) = &made {
+        for commit in made.iter().flatten() {
             self.cache.has(commit);
         }
         Ok(made)
     }
+}
+
+/// One commit. `None` if Git did not say.
+async fn import_one(importing: &mut Running<'_>, change: &Change, mark: usize) -> Result<Option<Made>, Fault> {
+    let Change { parent, files, .. } = change;
+    let asked: Vec<&str> = files.keys().map(FilePath::as_str).chain(folders(files.keys())).collect();
+    let Some(entries) = ask(importing, parent, &asked).await? else { return Ok(None) };
+    if let Some(obstacle) = obstacle(files.keys(), &asked, &entries) {
+        return Ok(Some(Err(obstacle)));
+    }
+    // If Git does not listen, it does not answer, either, and that is noticed.
+    let _ = importing.stdin.write_all(&stream(change, &entries, mark)).await;
+    let Some(made) = next_line(importing).await?.and_then(|id| CommitId::new(id).ok()) else { return Ok(None) };
+    let keep = format!("reset refs/weir/commits/{made}\nfrom :{mark}\n\n");
+    let _ = importing.stdin.write_all(keep.as_bytes()).await;
+    Ok(Some(Ok(made)))
 }
 
 /// All folders that the paths lie in.
@@ -160,7 +185,7 @@ fn obstacle<'p>(
 
 /// The commit in the language of `fast-import`, and the question for its id. The branch that it needs is not used for
 /// anything: what keeps the commit is a reference that is named after it, once its id is known.
-fn stream(change: &Change, entries: &[Entry]) -> Vec<u8> {
+fn stream(change: &Change, entries: &[Entry], mark: usize) -> Vec<u8> {
     let Change { parent, files, message, author, at } = change;
     let mut out = Vec::new();
     let line_end = if message.ends_with('\n') { "" } else { "\n" };
@@ -168,7 +193,7 @@ fn stream(change: &Change, entries: &[Entry]) -> Vec<u8> {
     // Writing to memory does not fail.
     let _ = write!(
         out,
-        "commit refs/weir/made\nmark :1\nauthor {author} {seconds} +0000\ncommitter {author} {seconds} +0000\n\
+        "commit refs/weir/made\nmark :{mark}\nauthor {author} {seconds} +0000\ncommitter {author} {seconds} +0000\n\
          data {}\n{message}{line_end}\nfrom {parent}\n",
         message.len() + line_end.len(),
     );
@@ -187,7 +212,7 @@ fn stream(change: &Change, entries: &[Entry]) -> Vec<u8> {
             }
         }
     }
-    out.extend_from_slice(b"\nget-mark :1\n");
+    let _ = write!(out, "\nget-mark :{mark}\n");
     out
 }
 

@@ -15,6 +15,9 @@ use weir_ports::{Change, ConfigRepos, Doing, FileQuery, Push, RepoAccess, RepoEr
 use crate::{
     cache::Cache,
     fault::Fault,
+    gather::Gather,
+    look::Looks,
+    prepare::Made,
     program::Git,
     push::Queue,
     settings::Settings,
@@ -28,9 +31,11 @@ pub struct GitRepos {
     _lock: File,
 }
 
-/// One repository: its cache, and the pushes that wait for their turn.
+/// One repository: its cache, and the questions and pushes that wait for their turn.
 pub(crate) struct Repository {
     pub(crate) cache: Cache,
+    pub(crate) looks: Looks,
+    pub(crate) prepares: Gather<(), Change, Result<Arc<[Made]>, Fault>>,
     pub(crate) queue: Queue,
 }
 
@@ -77,7 +82,14 @@ impl GitRepos {
         let folder = sign_in.address.folder();
         let mut all = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.git.root.join(&folder);
-        let new = || Arc::new(Repository { cache: Cache::new(path), queue: Queue::default() });
+        let new = || {
+            Arc::new(Repository {
+                cache: Cache::new(path),
+                looks: Looks::default(),
+                prepares: Gather::default(),
+                queue: Queue::default(),
+            })
+        };
         Arc::clone(all.entry(folder).or_insert_with(new))
     }
 

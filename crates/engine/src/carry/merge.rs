@@ -1,21 +1,21 @@
 //! The release on the base branch: by merging a proposal that was reviewed, or by pushing.
 
 use weir_core::{Base, CommitId, Declared, Intent, PlainProposal, PlainState, PromotionKey};
-use weir_ports::{Clock as _, ConfigRepos as _, Push, Record, RecordKey, Store as _, Stored};
+use weir_ports::{Clock as _, Record, RecordKey, Store as _, Stored};
 
-use super::{Carrier, Load, Trouble, declares};
+use super::{
+    Carrier, Load, Trouble, declares,
+    train::{Passenger, Reviewed},
+};
 use crate::ports::Ports;
 
 impl<P: Ports> Carrier<'_, P> {
     /// Has the release on the base branch, without a proposal.
     pub(super) async fn push(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
-        let edited = load.places.edited(load.scope(), &load.promotion.release)?;
-        if edited.edits.is_empty() {
+        if declares(load, &load.promotion.release) {
             return Ok(());
         }
-        let commit = self.commit(load, &edited).await?;
-        self.still(load, &Intent::Push)?;
-        self.move_base(load, commit).await
+        self.change_base(load, Intent::Push, None).await
     }
 
     /// Merges the proposal, if this is still its head, and if it would still change what was reviewed.
@@ -33,14 +33,9 @@ impl<P: Ports> Carrier<'_, P> {
             if load.tip.as_ref() != Some(head) || known.is_none_or(|known| known.conflict) {
                 return Ok(());
             }
-            let commit = if load.base == proposal.parent {
-                head.clone()
-            } else {
-                let edited = load.places.edited(load.scope(), &proposal.release)?;
-                self.commit(load, &edited).await?
-            };
-            self.still(load, &Intent::Merge(head.clone()))?;
-            self.move_base(load, commit).await?;
+            let PlainProposal { parent, edits, .. } = proposal.clone();
+            let reviewed = Reviewed { parent, head: head.clone(), edits };
+            self.change_base(load, Intent::Merge(head.clone()), Some(reviewed)).await?;
         }
         let state = PlainState::Merged {
             at: self.ports.clock().now(),
@@ -52,15 +47,22 @@ impl<P: Ports> Carrier<'_, P> {
         self.tidy(load).await
     }
 
-    /// Moves the base branch from where it was looked at to a commit that declares the release.
-    async fn move_base(&self, load: &mut Load<'_>, commit: CommitId) -> Result<(), Trouble> {
-        let branch = load.repository.base.clone();
-        let push = Push { branch, commit: Some(commit.clone()), expect: Some(load.base.clone()) };
-        self.ports.repos().push(&load.access, &push).await?;
-        tracing::info!(promotion = %load.promotion.key, %commit, "delivered to the base branch");
-        load.base = commit.clone();
-        let declares = Declared::Releases(vec![load.promotion.release.clone()]);
-        load.facts().base = Some(Base { commit, seen: self.ports.clock().now(), declares });
+    /// Has the base branch declare the release.
+    async fn change_base(
+        &self,
+        load: &mut Load<'_>,
+        intent: Intent,
+        reviewed: Option<Reviewed>,
+    ) -> Result<(), Trouble> {
+        let promotion = load.promotion.clone();
+        let release = promotion.release.clone();
+        let declared = promotion.leg.facts.base.as_ref().map(|base| base.declares.clone());
+        let passenger = Passenger { intent, release: release.clone(), declared, reviewed, promotion };
+        let arrived = self.ride(load, passenger).await?;
+        tracing::info!(promotion = %load.promotion.key, commit = %arrived.base, "delivered to the base branch");
+        load.base = arrived.base.clone();
+        let (commit, seen) = (arrived.base, self.ports.clock().now());
+        load.facts().base = Some(Base { commit, seen, declares: Declared::Releases(vec![release]) });
         Ok(())
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct Places {
     files: Vec<File>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct File {
     path: FilePath,
     text: String,
@@ -121,6 +121,18 @@ impl Places {
             }
         }
         Ok(edited)
+    }
+
+    /// The places as they are after an edit.
+    pub(crate) fn after(&self, edited: &Edited) -> Self {
+        let file = |file: &File| match edited.files.get(&file.path) {
+            Some(FileChange::Write(text)) => {
+                let text = String::from_utf8_lossy(text).into_owned();
+                File { path: file.path.clone(), marked: markers(&text), text }
+            }
+            _ => file.clone(),
+        };
+        Self { files: self.files.iter().map(file).collect() }
     }
 
     /// The marked values of an environment. A file that cannot be read is in the way only if it speaks of it.

@@ -1,6 +1,6 @@
 //! An open proposal with the release on its branch.
 
-use weir_core::{Branch, CommitId, Intent, PlainProposal, PlainState};
+use weir_core::{Branch, CommitId, Intent, PlainProposal, PlainState, Promotion};
 use weir_ports::{
     Change, Clock as _, ConfigRepos as _, Push, Record, RecordKey, RepoError, Store as _, StoreError, Stored,
 };
@@ -20,8 +20,11 @@ impl<P: Ports> Carrier<'_, P> {
             // There is no place, or all of them say so already. Both are facts of the base branch.
             return Ok(());
         }
-        let commit = self.commit(load, &edited).await?;
-        self.still(load, &Intent::Propose)?;
+        let commit = self.commit(load, &load.promotion, &load.base, &edited).await?;
+        // Right before the change that others see: gates may have closed, and freezes may have come.
+        if !self.wants(&load.promotion.key, &Intent::Propose) {
+            return Err(Trouble::Unwanted);
+        }
         let pushed = load.tip.clone().filter(|_| load.is_ours());
         let written = Branch { name: load.branch.clone(), parent: load.base.clone(), intended: commit.clone(), pushed };
         load.facts().branch = Some(written);
@@ -39,11 +42,16 @@ impl<P: Ports> Carrier<'_, P> {
         self.see_proposal(load)
     }
 
-    /// The commit that the promotion makes on top of the base branch.
-    pub(super) async fn commit(&self, load: &Load<'_>, edited: &Edited) -> Result<CommitId, Trouble> {
-        let promotion = &load.promotion;
+    /// The commit that a promotion makes on top of another.
+    pub(super) async fn commit(
+        &self,
+        load: &Load<'_>,
+        promotion: &Promotion,
+        parent: &CommitId,
+        edited: &Edited,
+    ) -> Result<CommitId, Trouble> {
         let change = Change {
-            parent: load.base.clone(),
+            parent: parent.clone(),
             files: edited.files.clone(),
             message: words::message(promotion, &edited.edits),
             author: self.settings.author.clone(),

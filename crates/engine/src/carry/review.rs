@@ -24,8 +24,9 @@ impl<P: Ports> Carrier<'_, P> {
             load.facts().proposal = None;
             return Ok(());
         };
-        let mine =
-            load.promotion.leg.facts.proposal.as_ref().is_some_and(|known| *known.id == *promotion_name(&proposal.key));
+        let known = load.promotion.leg.facts.proposal.as_ref();
+        let mine = proposal.key == load.promotion.key
+            || known.is_some_and(|known| *known.id == *promotion_name(&proposal.key));
         let state = match &proposal.state {
             PlainState::Open => ProposalState::Open,
             PlainState::Merged { at, by, .. } => ProposalState::Merged { at: *at, by: by.clone() },

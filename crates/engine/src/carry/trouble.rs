@@ -9,7 +9,7 @@ use super::places::EditError;
 use crate::access::NoAccess;
 
 /// Why a step was not taken.
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, Error)]
 pub(crate) enum Trouble {
     /// The repository.
     #[error(transparent)]

@@ -73,13 +73,11 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         let now = self.clock.now();
         self.look(&key.pipeline, |known| {
             let plan = plan(known.pipeline(), known.snapshot(), now);
-            let environment = plan.environments.into_iter().find(|environment| environment.name == key.environment);
-            let holds = environment.map(|environment| environment.holds).unwrap_or_default();
-            // What waits behind this one does not hold it.
-            let own = |hold: &Hold| !matches!(hold.reason, Reason::AwaitingReview { .. } | Reason::Behind { .. });
+            let newest = known.newest(&key.environment);
+            let promotion = newest.and_then(|newest| plan.promotion(&newest.key, known.snapshot()));
             let changes = known.proposal(key).is_some_and(|it| it.review() == weir_core::Review::ChangesRequested);
-            let own = |hold: &Hold| own(hold) || (changes && matches!(hold.reason, Reason::AwaitingReview { .. }));
-            holds.into_iter().filter(own).collect()
+            let own = |hold: &&Hold| changes || !matches!(hold.reason, Reason::AwaitingReview { .. });
+            promotion.iter().flat_map(|promotion| &promotion.holds).filter(own).cloned().collect()
         })
     }
 

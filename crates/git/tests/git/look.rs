@@ -62,3 +62,38 @@ async fn a_server_that_does_not_answer_over_ssh_says_so() {
     let error = world.repos.look(&RepoAccess::open(url), &[branch("main")]).await.unwrap_err();
     assert!(matches!(error, RepoError::Unreachable { .. }), "{error}");
 }
+
+#[tokio::test]
+async fn many_who_ask_at_once_are_answered_by_few_questions() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, calls) = (folder.path().join("git"), folder.path().join("calls"));
+    let script = format!("#!/bin/sh\necho \"$*\" >> '{}'\nexec git \"$@\"\n", calls.display());
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let world = World::with(Settings { program, ..Settings::default() });
+    let (access, main) = (world.access(), world.main());
+    let asked: Vec<_> = (0..50).map(|number| [branch("main"), branch(&format!("promotion-{number}"))]).collect();
+    let looks = asked.iter().map(|branches| world.repos.look(&access, branches));
+    for found in futures_util::future::join_all(looks).await {
+        assert_eq!(found.unwrap(), [Some(main.clone()), None]);
+    }
+    let calls = std::fs::read_to_string(calls).unwrap();
+    let questions = calls.lines().filter(|line| line.contains("ls-remote")).count();
+    assert!((1..=3).contains(&questions), "{questions} questions");
+}
+
+#[tokio::test]
+async fn an_answer_is_never_older_than_the_question() {
+    let world = World::new();
+    let (access, main) = (world.access(), [branch("main")]);
+    for _ in 0..10 {
+        let early = world.repos.look(&access, &main);
+        let early = async { drop(early.await) };
+        let late = async {
+            tokio::task::yield_now().await;
+            let moved = world.somebody_commits("main");
+            assert_eq!(world.repos.look(&access, &main).await.unwrap(), [Some(moved)]);
+        };
+        futures_util::future::join(early, late).await;
+    }
+}

@@ -192,3 +192,32 @@ async fn join_all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
     .await;
     waiting.into_iter().filter_map(|(_, answer)| answer).collect()
 }
+
+#[tokio::test]
+async fn a_hundred_changes_at_once_take_one_fetch_and_a_few_pushes() {
+    let world = World::new();
+    count_pushes(&world);
+    let (access, parent) = (world.access(), world.main());
+    let one = async |number: usize| {
+        let content = format!("version: {number}\n");
+        let path = format!("apps/{number}.yaml");
+        let change = crate::world::change(&parent, &[(&path, Some(content.as_bytes()))]);
+        let commit = world.repos.prepare(&access, &change).await.unwrap();
+        world.push(&commit, &format!("promotion-{number}"), None).await.unwrap();
+        assert_eq!(world.head(&format!("promotion-{number}")), Some(commit));
+    };
+    futures_util::future::join_all((0..100).map(one)).await;
+    assert!((1..=5).contains(&pushes(&world)), "{} pushes", pushes(&world));
+}
+
+#[tokio::test]
+async fn a_change_that_cannot_be_made_does_not_take_others_with_it() {
+    let world = World::new();
+    world.repos.files(&world.access(), &world.main(), &crate::world::query(None, &[])).await.unwrap();
+    let good = world.prepare(&[("a.yaml", Some(b"1"))]);
+    let bad = world.prepare(&[("apps", Some(b"1"))]);
+    let other = world.prepare(&[("b.yaml", Some(b"1"))]);
+    let (good, bad, other) = futures_util::future::join3(good, bad, other).await;
+    assert!(good.is_ok() && other.is_ok());
+    assert!(matches!(bad, Err(RepoError::NotAFile { .. })), "{bad:?}");
+}

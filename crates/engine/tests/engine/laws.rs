@@ -1,0 +1,126 @@
+//! What must be true of every history.
+
+use std::collections::BTreeMap;
+
+use weir_core::{PlainProposal, PlainState, PromotionKey};
+use weir_ports::Record;
+use weir_testkit::sim::BaseMove;
+
+use crate::scene::{PROD, Scene, main_branch, semver, value};
+
+/// Looks at everything that has happened since the last look.
+pub(crate) fn check(scene: &Scene) -> Result<(), String> {
+    for step in scene.sim.repos.moves() {
+        if step.branch == main_branch() {
+            only_the_value_changes(&step)?;
+            moves_forward_with_all_gates_open(scene, &step)?;
+        }
+    }
+    one_open_proposal_for_each_environment(scene)
+}
+
+/// Whatever else is in the files stays there.
+fn only_the_value_changes(step: &BaseMove) -> Result<(), String> {
+    let mark = mark_of(step);
+    for (path, before) in &step.before {
+        let after = step.after.get(path).ok_or_else(|| format!("{path} is gone"))?;
+        let (old, new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
+        let same = old.len() == new.len()
+            && old.iter().zip(&new).all(|(old, new)| old == new || (old.contains(&mark) && new.contains(&mark)));
+        if !same {
+            return Err(format!("a foreign change of {path} is lost:\n{before}\nbecame\n{after}\nby {}", step.message));
+        }
+    }
+    Ok(())
+}
+
+fn mark_of(step: &BaseMove) -> String {
+    let key = promotion_of(step);
+    format!("\"{}:{}:{}\"", key.pipeline.namespace, key.pipeline.name, key.environment)
+}
+
+fn promotion_of(step: &BaseMove) -> PromotionKey {
+    let line = step.message.lines().find_map(|line| line.strip_prefix("Weir-Promotion: "));
+    let (rest, ordinal) = line.unwrap().rsplit_once('-').unwrap();
+    let (pipeline, environment) = rest.rsplit_once('-').unwrap();
+    PromotionKey {
+        pipeline: pipeline.parse().unwrap(),
+        environment: environment.parse().unwrap(),
+        ordinal: ordinal.parse().unwrap(),
+    }
+}
+
+fn moves_forward_with_all_gates_open(scene: &Scene, step: &BaseMove) -> Result<(), String> {
+    let key = promotion_of(step);
+    let (pipeline, environment) = (&key.pipeline, &key.environment);
+    let before = value(&step.before, pipeline, environment).unwrap_or_default();
+    let after = value(&step.after, pipeline, environment).unwrap_or_default();
+    let diary = scene.diary.borrow();
+    let is_it = |p: &_, e: &_, v: &String| p == pipeline && e == environment && *v == after;
+    let asked = diary.asked.iter().any(|(p, e, v)| is_it(p, e, v));
+    if !asked && semver(&after) <= semver(&before) {
+        return Err(format!("{key}: went back from {before} to {after}, and nobody asked for it"));
+    }
+    let frozen = diary.freezes.iter().any(|(from, until)| *from < step.asked && until.is_none_or(|it| step.asked < it));
+    if frozen {
+        return Err(format!("{key}: {after} was merged at {} during a freeze", step.asked));
+    }
+    let approved = diary.approvals.iter().any(|(p, e, v, at)| is_it(p, e, v) && *at <= step.asked);
+    if environment.as_str() == PROD && !approved {
+        return Err(format!("{key}: {after} was merged at {}, and nobody had approved it", step.asked));
+    }
+    Ok(())
+}
+
+fn one_open_proposal_for_each_environment(scene: &Scene) -> Result<(), String> {
+    let mut open: BTreeMap<_, usize> = BTreeMap::new();
+    let opened = scene.sim.store.select(|record| match record {
+        Record::Proposal(proposal) if proposal.state == PlainState::Open => Some(proposal.key.clone()),
+        _ => None,
+    });
+    for key in opened {
+        let count = open.entry((key.pipeline.clone(), key.environment.clone())).or_default();
+        *count += 1;
+        if *count > 1 {
+            return Err(format!("{key} is proposed twice at the same time"));
+        }
+    }
+    Ok(())
+}
+
+fn proposals(scene: &Scene) -> Vec<PlainProposal> {
+    scene.sim.store.select(|record| match record {
+        Record::Proposal(proposal) => Some((**proposal).clone()),
+        _ => None,
+    })
+}
+
+/// At the end: nothing of others is lost, nothing was proposed again for no reason, and no branch is left behind.
+pub(crate) fn check_end(scene: &Scene) -> Result<(), String> {
+    let files = scene.sim.repos.files_of(&main_branch());
+    for (path, line) in &scene.diary.borrow().foreign {
+        if !files.get(path).is_some_and(|text| text.lines().any(|it| it == line)) {
+            return Err(format!("`{line}` of {path} is lost"));
+        }
+    }
+    let all = proposals(scene);
+    for (place, proposal) in all.iter().enumerate() {
+        let again = all[place + 1..].iter().find(|later| {
+            later.key.pipeline == proposal.key.pipeline
+                && later.key.environment == proposal.key.environment
+                && later.release == proposal.release
+        });
+        let touched = || {
+            let diary = scene.diary.borrow();
+            let here = (proposal.key.pipeline.clone(), proposal.key.environment.clone());
+            diary.by_hand.contains_key(&here) || diary.asked.iter().any(|(p, e, _)| (p, e) == (&here.0, &here.1))
+        };
+        if let Some(again) = again
+            && !matches!(proposal.state, PlainState::Closed { .. })
+            && !touched()
+        {
+            return Err(format!("{} was proposed again as {}", proposal.key, again.key));
+        }
+    }
+    Ok(())
+}

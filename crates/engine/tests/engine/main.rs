@@ -1,0 +1,16 @@
+//! The engine, against simulated ports.
+
+#[cfg(test)]
+mod actors;
+#[cfg(test)]
+mod carrying;
+#[cfg(test)]
+mod history;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod scene;
+#[cfg(test)]
+mod simulation;
+#[cfg(test)]
+mod stage;

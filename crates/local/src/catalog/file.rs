@@ -1,0 +1,145 @@
+//! One file: what it says, what it said last, and what is wrong with it.
+
+use std::{fmt, path::Path, sync::Arc};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::Value;
+use weir_api::{ManifestError, Object, Pipeline, PipelineGroup, Violation, forgive_strangers};
+use weir_core::{EnvironmentName, Name, Namespace};
+use weir_ports::{Definition, Secret};
+
+/// A file of the folder.
+#[derive(Default)]
+pub(super) struct File {
+    /// What it said when it was last right.
+    pub(super) good: Contents,
+    /// What is wrong with it now.
+    pub(super) problems: Vec<String>,
+    /// Whether the disk did not give it, which may pass without a change of the file.
+    pub(super) is_unread: bool,
+}
+
+/// What a file holds.
+#[derive(Default)]
+pub(super) struct Contents {
+    pub(super) pipelines: Vec<Defined>,
+    pub(super) secrets: Vec<(Place, (Namespace, Name), Secret)>,
+    /// What is right, but has no effect.
+    pub(super) remarks: Vec<String>,
+}
+
+/// A pipeline, and where it is written.
+pub(super) struct Defined {
+    pub(super) place: Place,
+    pub(super) group: PipelineGroup,
+    pub(super) object: Pipeline,
+    pub(super) definition: Arc<Definition>,
+}
+
+/// Where an object begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    file: Arc<str>,
+    line: usize,
+    column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl File {
+    /// Reads it anew. If anything is wrong, what it said before stays in force.
+    pub(super) fn read(&mut self, path: &Path) {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path);
+        self.is_unread = text.is_err();
+        match text {
+            Ok(text) => match contents(&file, &text) {
+                Ok(contents) => *self = Self { good: contents, ..Self::default() },
+                Err(problems) => self.problems = problems,
+            },
+            Err(error) => self.problems = vec![format!("{file}: cannot be read: {error}")],
+        }
+    }
+}
+
+fn contents(file: &str, text: &str) -> Result<Contents, Vec<String>> {
+    let (manifests, mut errors) = weir_api::read(file, text);
+    forgive_strangers(&mut errors);
+    let mut problems: Vec<_> = errors.iter().map(ManifestError::to_string).collect();
+    let mut contents = Contents::default();
+    let name: Arc<str> = file.into();
+    for manifest in manifests {
+        let place = Place { file: Arc::clone(&name), line: manifest.place.line, column: manifest.place.column };
+        match manifest.object {
+            Object::Pipeline(group, object) => match definition(&object) {
+                Ok(definition) => {
+                    contents.pipelines.push(Defined {
+                        place,
+                        group,
+                        object: *object,
+                        definition: Arc::new(definition),
+                    });
+                }
+                Err(violations) => problems.extend(violations.iter().map(|it| format!("{place}: {it}"))),
+            },
+            Object::Freeze(_) => {
+                let words = "freezes are made with `weir freeze`; this one has no effect";
+                contents.remarks.push(format!("{place}: {words}"));
+            }
+            Object::Other { api_version, kind, content, .. } if api_version == "v1" && kind == "Secret" => {
+                match secret(&content.0) {
+                    Ok((key, secret)) => contents.secrets.push((place, key, secret)),
+                    Err(wrong) => problems.push(format!("{place}: {wrong}")),
+                }
+            }
+            _ => {}
+        }
+    }
+    if problems.is_empty() { Ok(contents) } else { Err(problems) }
+}
+
+fn definition(object: &Pipeline) -> Result<Definition, Vec<Violation>> {
+    let pipeline = object.to_core()?;
+    let signed = |name: &EnvironmentName| {
+        let secret = Name::new(object.spec.hmac_secret(name.as_str())?).ok()?;
+        Some((name.clone(), secret))
+    };
+    let names: Vec<_> = object.spec.environments.iter().filter_map(|it| EnvironmentName::new(&it.name).ok()).collect();
+    let version = object.spec.version.as_ref().and_then(weir_api::VersionRule::to_core);
+    Ok(Definition { pipeline, version, signed_with: names.iter().filter_map(signed).collect() })
+}
+
+/// Reads a Secret. What is wrong is told by the name of its key, never by its value.
+fn secret(object: &Value) -> Result<((Namespace, Name), Secret), String> {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+    let namespace = Namespace::new(text("/metadata/namespace").unwrap_or("default"));
+    let namespace = namespace.map_err(|error| format!("metadata.namespace: {error}"))?;
+    let name = Name::new(text("/metadata/name").unwrap_or_default());
+    let name = name.map_err(|error| format!("metadata.name: {error}"))?;
+    let mut values = Vec::new();
+    for (field, is_encoded) in [("data", true), ("stringData", false)] {
+        let entries = match object.get(field) {
+            None | Some(Value::Null) => continue,
+            Some(Value::Object(entries)) => entries,
+            Some(_) => return Err(format!("{field}: write keys and values")),
+        };
+        for (key, value) in entries {
+            let Some(value) = value.as_str() else {
+                return Err(format!("{field}.{key}: write a text; put it in quotes"));
+            };
+            let bytes = if is_encoded {
+                let packed: String = value.split(['\r', '\n']).collect();
+                let bytes = STANDARD.decode(packed);
+                bytes.map_err(|_| format!("{field}.{key}: is not base64; encode it, or write it as `stringData`"))?
+            } else {
+                value.as_bytes().to_vec()
+            };
+            values.push((key.clone(), bytes));
+        }
+    }
+    Ok(((namespace, name), values.into_iter().collect()))
+}

@@ -1,0 +1,97 @@
+//! What is in force, from all files together.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use weir_api::{PipelineGroup, choose_group};
+use weir_core::{Name, Namespace, PipelineKey};
+use weir_ports::{CatalogNotice, Definition, Secret};
+
+use super::file::{Defined, File, Place};
+
+/// What is in force at one moment.
+#[derive(Default)]
+pub(super) struct View {
+    pub(super) definitions: BTreeMap<PipelineKey, Arc<Definition>>,
+    pub(super) secrets: BTreeMap<(Namespace, Name), Secret>,
+    pub(super) problems: Vec<String>,
+}
+
+impl View {
+    /// Puts the files together, in the order of their paths: of two that define the same, the first is in force.
+    pub(super) fn of(files: &BTreeMap<PathBuf, File>, failures: Vec<String>) -> Self {
+        let mut view = Self { problems: failures, ..Self::default() };
+        view.problems.extend(files.values().flat_map(|file| file.problems.iter().chain(&file.good.remarks).cloned()));
+        let mut places: BTreeMap<_, &Place> = BTreeMap::new();
+        for (place, key, secret) in files.values().flat_map(|file| &file.good.secrets) {
+            match places.entry(key) {
+                Entry::Occupied(first) => view.problems.push(twice("Secret", &key.0, &key.1, first.get(), place)),
+                Entry::Vacant(entry) => {
+                    entry.insert(place);
+                    view.secrets.insert(key.clone(), secret.clone());
+                }
+            }
+        }
+        view.define(files);
+        view
+    }
+
+    fn define(&mut self, files: &BTreeMap<PathBuf, File>) {
+        let mut all: BTreeMap<(&PipelineKey, PipelineGroup), &Defined> = BTreeMap::new();
+        for defined in files.values().flat_map(|file| &file.good.pipelines) {
+            let key = &defined.definition.pipeline.key;
+            match all.entry((key, defined.group)) {
+                Entry::Occupied(first) => {
+                    let first = &first.get().place;
+                    self.problems.push(twice("Pipeline", &key.namespace, &key.name, first, &defined.place));
+                }
+                Entry::Vacant(entry) => {
+                    entry.insert(defined);
+                }
+            }
+        }
+        let keys: BTreeSet<_> = all.keys().map(|(key, _)| *key).collect();
+        for key in keys {
+            let groups = [PipelineGroup::Weave, PipelineGroup::Wego];
+            let rivals: Vec<_> = groups.iter().filter_map(|group| all.get(&(key, *group)).copied()).collect();
+            let chosen = if let [only] = rivals[..] { Some(only) } else { self.choose(&rivals) };
+            if let Some(chosen) = chosen {
+                self.definitions.insert(key.clone(), Arc::clone(&chosen.definition));
+            }
+        }
+    }
+
+    /// The pipeline of the newer group. That the other has no effect is a problem.
+    fn choose<'a>(&mut self, rivals: &[&'a Defined]) -> Option<&'a Defined> {
+        let (chosen, shadowed) = choose_group(rivals.iter().map(|rival| (rival.group, rival.object.clone())));
+        let group = chosen.first().map(|(group, _)| *group);
+        let losers = rivals.iter().filter(|rival| Some(rival.group) != group);
+        self.problems.extend(losers.zip(shadowed).map(|(loser, shadowed)| format!("{}: {shadowed}", loser.place)));
+        rivals.iter().copied().find(|rival| Some(rival.group) == group)
+    }
+
+    /// What to tell somebody who knows this view, and should know a later one.
+    pub(super) fn changes_to(&self, later: &Self) -> Vec<CatalogNotice> {
+        let gone = self.definitions.keys().filter(|key| !later.definitions.contains_key(*key));
+        let mut notices: Vec<_> = gone.map(|key| CatalogNotice::Gone(key.clone())).collect();
+        for (key, definition) in &later.definitions {
+            let is_same = |known: &Arc<Definition>| Arc::ptr_eq(known, definition) || known == definition;
+            if !self.definitions.get(key).is_some_and(is_same) {
+                notices.push(CatalogNotice::Defined(Box::new((**definition).clone())));
+            }
+        }
+        if self.problems != later.problems {
+            notices.push(CatalogNotice::Problems(later.problems.clone()));
+        }
+        notices
+    }
+}
+
+fn twice(kind: &str, namespace: &Namespace, name: &Name, first: &Place, second: &Place) -> String {
+    format!(
+        "{second}: {kind} `{namespace}/{name}` has no effect: it is defined at {first} already; delete one of the two"
+    )
+}

@@ -1,0 +1,83 @@
+//! Definitions that a test changes as it likes.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use futures_util::{Stream, stream};
+use tokio::sync::Notify;
+use weir_core::{Name, Namespace, PipelineKey};
+use weir_ports::{Catalog, CatalogError, CatalogNotice, Definition, Secret};
+
+/// The definitions.
+#[derive(Debug, Clone, Default)]
+pub struct SimCatalog(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    log: Mutex<Vec<CatalogNotice>>,
+    changed: Notify,
+}
+
+impl SimCatalog {
+    /// Defines a pipeline, or defines it anew.
+    pub fn define(&self, definition: Definition) {
+        self.tell(CatalogNotice::Defined(Box::new(definition)));
+    }
+
+    /// Removes a pipeline.
+    pub fn remove(&self, key: PipelineKey) {
+        self.tell(CatalogNotice::Gone(key));
+    }
+
+    fn tell(&self, notice: CatalogNotice) {
+        self.0.log.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
+        self.0.changed.notify_waiters();
+    }
+
+    /// What is defined now.
+    fn list(&self) -> (VecDeque<CatalogNotice>, usize) {
+        let log = self.0.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now: BTreeMap<PipelineKey, Definition> = BTreeMap::new();
+        for notice in log.iter() {
+            match notice {
+                CatalogNotice::Defined(definition) => {
+                    now.insert(definition.pipeline.key.clone(), (**definition).clone());
+                }
+                CatalogNotice::Gone(key) => {
+                    now.remove(key);
+                }
+                CatalogNotice::Problems(_) | CatalogNotice::Listed => {}
+            }
+        }
+        let defined = now.into_values().map(|definition| CatalogNotice::Defined(Box::new(definition)));
+        (defined.chain([CatalogNotice::Listed]).collect(), log.len())
+    }
+}
+
+impl Catalog for SimCatalog {
+    fn watch(&self) -> impl Stream<Item = CatalogNotice> + Send + Unpin + 'static {
+        let (list, seen) = self.list();
+        let shared = self.0.clone();
+        Box::pin(stream::unfold((shared, list, seen), |(shared, mut list, mut seen)| async move {
+            loop {
+                if let Some(notice) = list.pop_front() {
+                    return Some((notice, (shared, list, seen)));
+                }
+                let changed = shared.changed.notified();
+                let log: Vec<_> = shared.log.lock().unwrap_or_else(PoisonError::into_inner)[seen..].to_vec();
+                if log.is_empty() {
+                    changed.await;
+                } else {
+                    seen += log.len();
+                    list.extend(log);
+                }
+            }
+        }))
+    }
+
+    async fn secret(&self, namespace: &Namespace, name: &Name) -> Result<Secret, CatalogError> {
+        Err(CatalogError::NoSecret { namespace: namespace.clone(), name: name.clone() })
+    }
+}
