@@ -69,7 +69,8 @@ impl Problem {
 
     /// The signature of an event is missing or wrong.
     pub(crate) fn unsigned(detail: impl Into<String>) -> Self {
-        let problem = Self::new(StatusCode::UNAUTHORIZED, "signature", "The event is not signed as it should be", detail);
+        let problem =
+            Self::new(StatusCode::UNAUTHORIZED, "signature", "The event is not signed as it should be", detail);
         problem.with(WWW_AUTHENTICATE, HeaderValue::from_static("X-Signature"))
     }
 
@@ -133,9 +134,7 @@ impl From<Denied> for Problem {
             | Denied::NotOpen(_)
             | Denied::Changed { .. }
             | Denied::FreezeExists(_) => Self::conflict(said),
-            Denied::Held(holds) => {
-                Self::new(StatusCode::CONFLICT, "held", "Something holds it", said).holding(&holds)
-            }
+            Denied::Held(holds) => Self::new(StatusCode::CONFLICT, "held", "Something holds it", said).holding(&holds),
             Denied::Store(error) => error.into(),
         }
     }
@@ -161,8 +160,9 @@ impl From<NoDifference> for Problem {
         let said = error.to_string();
         match error {
             NoDifference::NoProposal(_) => Self::not_found(said),
-            NoDifference::NoRepository(_) | NoDifference::Access(_) => Self::conflict(said),
-            NoDifference::Repository(RepoError::NoCommit { .. }) => Self::conflict(said),
+            NoDifference::NoRepository(_)
+            | NoDifference::Access(_)
+            | NoDifference::Repository(RepoError::NoCommit { .. }) => Self::conflict(said),
             NoDifference::Repository(_) => {
                 Self::new(StatusCode::BAD_GATEWAY, "repository", "The repository cannot be read", said)
             }

@@ -109,7 +109,7 @@ impl Default for Limits {
             body_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(75),
-            stream_timeout: Duration::from_secs(900),
+            stream_timeout: Duration::from_mins(15),
             keep_alive: Duration::from_secs(15),
             grace: Duration::from_secs(10),
         }
