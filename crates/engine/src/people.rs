@@ -125,7 +125,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         environment: &EnvironmentName,
         version: &str,
     ) -> Result<Promotion, Denied> {
-        self.retry(async || {
+        self.retry(|| async move {
             let promotion = self.look(pipeline, |known| {
                 let defined = known.pipeline().environment_named(environment)?;
                 let release = release(known, defined, version)?;
@@ -183,7 +183,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
 
     /// Stops a pipeline, or lets it go on.
     pub async fn suspend(&self, asked: &Asked, pipeline: &PipelineKey, suspended: bool) -> Result<(), Denied> {
-        self.retry(async || {
+        self.retry(|| async move {
             self.look(pipeline, |known| known.definition().is_some())?
                 .then_some(())
                 .ok_or_else(|| Denied::NoPipeline(pipeline.clone()))?;
@@ -227,9 +227,10 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         verb: &str,
         pipeline: &PipelineKey,
         environment: &EnvironmentName,
-        change: impl Fn(&Known, &mut Promotion, Timestamp) -> Result<(), Denied>,
+        change: impl Fn(&Known, &mut Promotion, Timestamp) -> Result<(), Denied> + Send + Sync,
     ) -> Result<Promotion, Denied> {
-        self.retry(async || {
+        let change = &change;
+        self.retry(|| async move {
             let at = self.clock.now();
             let promotion = self.look(pipeline, |known| {
                 known.pipeline().environment_named(environment)?;
@@ -252,7 +253,10 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
     }
 
     /// Does it again when somebody else was faster, with what they wrote.
-    async fn retry<T>(&self, deed: impl AsyncFn() -> Result<T, Denied>) -> Result<T, Denied> {
+    async fn retry<T, F>(&self, deed: impl Fn() -> F) -> Result<T, Denied>
+    where
+        F: Future<Output = Result<T, Denied>> + Send,
+    {
         let mut last = deed().await;
         for _ in 1..ROUNDS {
             let Err(Denied::Store(StoreError::Moved(key) | StoreError::Exists(key))) = &last else { break };

@@ -87,10 +87,11 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         verb: &str,
         key: &PromotionKey,
         head: Option<&CommitId>,
-        change: impl Fn(&mut PlainProposal),
+        change: impl Fn(&mut PlainProposal) + Send + Sync,
     ) -> Result<PlainProposal, Denied> {
         let name = promotion_name(key);
-        self.retry(async || {
+        let (name, change) = (&name, &change);
+        self.retry(|| async move {
             let proposal = self.look(&key.pipeline, |known| known.proposal(key).cloned())?;
             let mut proposal = proposal.ok_or_else(|| Denied::NoProposal(name.clone()))?;
             if proposal.state != PlainState::Open {

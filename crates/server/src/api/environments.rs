@@ -1,0 +1,154 @@
+//! Environments, and what people do about the promotion into one.
+
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header::LOCATION},
+    response::{IntoResponse as _, Response},
+};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use weir_core::{EnvironmentName, Name, Namespace, PipelineKey, Promotion, plan, promotion_name};
+use weir_engine::Known;
+use weir_ports::Verb;
+
+use super::Why;
+use crate::{
+    backend::Ask,
+    caller::Caller,
+    extract::{Input, Path},
+    problem::Problem,
+    router::Failed,
+    state::Shared,
+    view::{EnvironmentView, Explanation, PromotionView, environment},
+};
+
+type Place = (Namespace, Name, EnvironmentName);
+
+/// What shall be promoted.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    /// The version, as people write it: `6.2.0`, or `HelmRelease/a=1.0, HelmRelease/b=2.0`.
+    version: String,
+    /// Why.
+    why: Option<String>,
+}
+
+/// What is agreed to.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Agreed {
+    /// The version. Missing: whatever is on its way.
+    version: Option<String>,
+    /// Why.
+    why: Option<String>,
+}
+
+/// Show everything about an environment.
+#[utoipa::path(get, path = "/pipelines/{namespace}/{name}/environments/{environment}", tag = "environments",
+    params(("namespace" = String, Path), ("name" = String, Path), ("environment" = String, Path)),
+    responses((status = 200, body = EnvironmentView), Failed))]
+pub(super) async fn show(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path(place): Path<Place>,
+) -> Result<Json<EnvironmentView>, Problem> {
+    let now = shared.backend.now();
+    look(&shared, &caller, place, |known, name| {
+        let plan = plan(known.pipeline(), known.snapshot(), now);
+        environment(known, known.pipeline().environment(name)?, &plan, now)
+    })
+    .await
+}
+
+/// Explain why an environment is not further.
+#[utoipa::path(get, path = "/pipelines/{namespace}/{name}/environments/{environment}/explain", tag = "environments",
+    params(("namespace" = String, Path), ("name" = String, Path), ("environment" = String, Path)),
+    responses((status = 200, body = Explanation), Failed))]
+pub(super) async fn explain(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path(place): Path<Place>,
+) -> Result<Json<Explanation>, Problem> {
+    let now = shared.backend.now();
+    look(&shared, &caller, place, |known, name| {
+        weir_core::explain(known.pipeline(), known.snapshot(), name, now).map(Explanation::from)
+    })
+    .await
+}
+
+async fn look<T>(
+    shared: &Shared,
+    caller: &Caller,
+    (namespace, name, environment): Place,
+    look: impl FnOnce(&Known, &EnvironmentName) -> Option<T>,
+) -> Result<Json<T>, Problem> {
+    caller.must(shared, Verb::View, Some(&namespace)).await?;
+    let key = PipelineKey { namespace, name };
+    let found = shared.world().look(&key, |known| {
+        known.pipeline().environment_named(&environment).map_err(|error| Problem::not_found(error.to_string()))?;
+        Ok::<_, Problem>(look(known, &environment))
+    });
+    let found = found.ok_or_else(|| Problem::not_found(format!("there is no pipeline `{key}`")))??;
+    found.map(Json).ok_or_else(|| Problem::not_found(format!("`{key}` has no environment `{environment}`")))
+}
+
+/// Ask for a release in an environment.
+#[utoipa::path(post, path = "/pipelines/{namespace}/{name}/environments/{environment}/promote", tag = "environments",
+    params(("namespace" = String, Path), ("name" = String, Path), ("environment" = String, Path)),
+    request_body = Wanted,
+    responses((status = 201, description = "It is promoted, as soon as nothing holds it", body = PromotionView), Failed))]
+pub(super) async fn promote(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path(place): Path<Place>,
+    Input(body): Input<Wanted>,
+) -> Result<Response, Problem> {
+    let promotion =
+        ask(&shared, &caller, place, Verb::Operate, body.why, Ask::Promote { version: body.version }).await?;
+    let address = format!("/api/v1/promotions/{}/{}", promotion.key.pipeline.namespace, promotion_name(&promotion.key));
+    Ok((StatusCode::CREATED, [(LOCATION, address)], Json(PromotionView::from(&promotion))).into_response())
+}
+
+/// Agree to a release.
+#[utoipa::path(post, path = "/pipelines/{namespace}/{name}/environments/{environment}/approve", tag = "environments",
+    params(("namespace" = String, Path), ("name" = String, Path), ("environment" = String, Path)),
+    request_body = Option<Agreed>, responses((status = 200, body = PromotionView), Failed))]
+pub(super) async fn approve(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path(place): Path<Place>,
+    Input(body): Input<Agreed>,
+) -> Result<Json<PromotionView>, Problem> {
+    let what = Ask::Approve { version: body.version };
+    let promotion = ask(&shared, &caller, place, Verb::Approve, body.why, what).await?;
+    Ok(Json(PromotionView::from(&promotion)))
+}
+
+/// Reject what is on its way.
+#[utoipa::path(post, path = "/pipelines/{namespace}/{name}/environments/{environment}/reject", tag = "environments",
+    params(("namespace" = String, Path), ("name" = String, Path), ("environment" = String, Path)),
+    request_body = Option<Why>, responses((status = 200, body = PromotionView), Failed))]
+pub(super) async fn reject(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path(place): Path<Place>,
+    Input(body): Input<Why>,
+) -> Result<Json<PromotionView>, Problem> {
+    let promotion = ask(&shared, &caller, place, Verb::Approve, body.why, Ask::Reject).await?;
+    Ok(Json(PromotionView::from(&promotion)))
+}
+
+async fn ask(
+    shared: &Shared,
+    caller: &Caller,
+    (namespace, name, environment): Place,
+    verb: Verb,
+    why: Option<String>,
+    what: Ask,
+) -> Result<Promotion, Problem> {
+    caller.must(shared, verb, Some(&namespace)).await?;
+    let key = PipelineKey { namespace, name };
+    Ok(shared.backend.ask(&caller.asks(why), &key, &environment, what).await?)
+}

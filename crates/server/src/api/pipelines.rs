@@ -1,0 +1,134 @@
+//! Pipelines.
+
+use axum::{Json, extract::State, http::StatusCode};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use weir_core::{Name, Namespace, PipelineKey};
+use weir_ports::Verb;
+
+use super::Why;
+use crate::{
+    caller::Caller,
+    extract::{Input, Path, Query},
+    page::{Page, Paging, token, unknown},
+    problem::Problem,
+    router::Failed,
+    state::Shared,
+    view::{PipelineSummary, PipelineView},
+};
+
+/// Which pipelines. What is left out selects everything.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// Only those of this namespace.
+    #[param(value_type = Option<String>)]
+    namespace: Option<Namespace>,
+    /// Only those whose name contains this.
+    name: Option<String>,
+    /// Only those with an environment whose newest promotion is in this phase.
+    phase: Option<String>,
+    /// Only those with an environment that this holds.
+    hold: Option<String>,
+    /// Only those that are suspended, or that are not.
+    suspended: Option<bool>,
+    /// Only those where something failed or waits for somebody to mend it, or only the others.
+    problem: Option<bool>,
+}
+
+impl Which {
+    fn fits(&self, it: &PipelineSummary) -> bool {
+        let same = |wanted: Option<bool>, found: bool| wanted.is_none_or(|wanted| wanted == found);
+        let phase = |wanted: &String| it.environments.iter().any(|place| place.phase.as_ref() == Some(wanted));
+        let hold = |wanted: &String| it.environments.iter().any(|place| place.holds.contains(wanted));
+        same(self.suspended, it.suspended)
+            && same(self.problem, it.problem)
+            && self.phase.as_ref().is_none_or(phase)
+            && self.hold.as_ref().is_none_or(hold)
+    }
+}
+
+/// List pipelines, by namespace and name.
+#[utoipa::path(get, path = "/pipelines", tag = "pipelines", params(Which, Paging),
+    responses((status = 200, body = Page<PipelineSummary>), Failed))]
+pub(super) async fn list(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Query(which): Query<Which>,
+    Query(paging): Query<Paging>,
+) -> Result<Json<Page<PipelineSummary>>, Problem> {
+    let visible = caller.looks(&shared, which.namespace.as_ref()).await?;
+    let after = paging.place()?.map(|place| place.parse::<PipelineKey>()).transpose().map_err(|_| unknown())?;
+    let (limit, mut items, mut last, mut more) = (paging.limit(), Vec::new(), None, false);
+    shared.world().scan(after.as_ref(), |key, known| {
+        let name = which.name.as_deref().is_none_or(|part| key.name.as_str().contains(part));
+        if !name || !visible.sees(&key.namespace) {
+            return true;
+        }
+        let summary = PipelineSummary::new(known);
+        if which.fits(&summary) {
+            more = items.len() == limit;
+            if more {
+                return false;
+            }
+            items.push(summary);
+            last = Some(key.to_string());
+        }
+        true
+    });
+    Ok(Json(Page { items, token: last.filter(|_| more).map(|last| token(&last)) }))
+}
+
+/// Show everything about a pipeline.
+#[utoipa::path(get, path = "/pipelines/{namespace}/{name}", tag = "pipelines",
+    params(("namespace" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = PipelineView), Failed))]
+pub(super) async fn show(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path((namespace, name)): Path<(Namespace, Name)>,
+) -> Result<Json<PipelineView>, Problem> {
+    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    let (key, now) = (PipelineKey { namespace, name }, shared.backend.now());
+    let found = shared.world().look(&key, |known| PipelineView::new(known, now));
+    found.map(Json).ok_or_else(|| Problem::not_found(format!("there is no pipeline `{key}`")))
+}
+
+/// Suspend a pipeline: nothing is written to Git for it.
+#[utoipa::path(post, path = "/pipelines/{namespace}/{name}/suspend", tag = "pipelines",
+    params(("namespace" = String, Path), ("name" = String, Path)), request_body = Option<Why>,
+    responses((status = 204, description = "It is suspended"), Failed))]
+pub(super) async fn suspend(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path(path): Path<(Namespace, Name)>,
+    Input(body): Input<Why>,
+) -> Result<StatusCode, Problem> {
+    set(&shared, &caller, path, body, true).await
+}
+
+/// Let a pipeline go on.
+#[utoipa::path(post, path = "/pipelines/{namespace}/{name}/resume", tag = "pipelines",
+    params(("namespace" = String, Path), ("name" = String, Path)), request_body = Option<Why>,
+    responses((status = 204, description = "It goes on, unless its definition suspends it"), Failed))]
+pub(super) async fn resume(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path(path): Path<(Namespace, Name)>,
+    Input(body): Input<Why>,
+) -> Result<StatusCode, Problem> {
+    set(&shared, &caller, path, body, false).await
+}
+
+async fn set(
+    shared: &Shared,
+    caller: &Caller,
+    (namespace, name): (Namespace, Name),
+    body: Why,
+    suspended: bool,
+) -> Result<StatusCode, Problem> {
+    caller.must(shared, Verb::Operate, Some(&namespace)).await?;
+    let key = PipelineKey { namespace, name };
+    shared.backend.suspend(&caller.asks(body.why), &key, suspended).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

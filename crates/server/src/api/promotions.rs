@@ -1,0 +1,129 @@
+//! Promotions, those of the past too.
+
+use std::collections::BTreeSet;
+
+use axum::{Json, extract::State};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use weir_core::{EnvironmentName, Name, Namespace, Phase, PipelineKey, promotion_name};
+use weir_ports::{HistoryQuery, Verb};
+
+use super::find;
+use crate::{
+    caller::Caller,
+    extract::{Path, Query},
+    page::{Page, Paging, token, unknown},
+    problem::Problem,
+    router::Failed,
+    state::Shared,
+    view::PromotionView,
+};
+
+/// How often the past is asked for one page, if the caller may look at little of it.
+const ROUNDS: usize = 20;
+
+/// Which promotions. What is left out selects everything.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// Only those of this namespace.
+    #[param(value_type = Option<String>)]
+    namespace: Option<Namespace>,
+    /// Only those of the pipeline of this name; needs `namespace`.
+    #[param(value_type = Option<String>)]
+    pipeline: Option<Name>,
+    /// Only those into this environment.
+    #[param(value_type = Option<String>)]
+    environment: Option<EnvironmentName>,
+    /// Only those in this phase.
+    #[param(value_type = Option<String>)]
+    phase: Option<Phase>,
+    /// `true`: only those that are on their way.
+    live: Option<bool>,
+}
+
+/// List promotions, newest first.
+#[utoipa::path(get, path = "/promotions", tag = "promotions", params(Which, Paging),
+    responses((status = 200, body = Page<PromotionView>), Failed))]
+pub(super) async fn list(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Query(which): Query<Which>,
+    Query(paging): Query<Paging>,
+) -> Result<Json<Page<PromotionView>>, Problem> {
+    if let Some(namespace) = &which.namespace {
+        caller.must(&shared, Verb::View, Some(namespace)).await?;
+    }
+    let (skip, last) = begin(&paging)?;
+    let mut query = query(which)?;
+    (query.skip, query.limit) = (skip, paging.limit());
+    let mut items = Vec::new();
+    for round in 0..ROUNDS {
+        let past = shared.backend.promotions(&query).await?;
+        let homes: BTreeSet<_> = past.iter().map(|it| it.key.pipeline.namespace.clone()).collect();
+        let visible = caller.sees(&shared, homes).await?;
+        // Whatever began since the page before moved the rest along: what was shown is not shown again.
+        let shown = |it: &weir_core::Promotion| Some(name(it)) == last;
+        let seen = if round == 0 { past.iter().position(shown).map_or(0, |place| place + 1) } else { 0 };
+        let over = past.len() < query.limit;
+        for (place, promotion) in past.iter().enumerate().skip(seen) {
+            if visible.sees(&promotion.key.pipeline.namespace) {
+                items.push(PromotionView::from(promotion));
+            }
+            if items.len() == query.limit {
+                let end = over && place + 1 == past.len();
+                let next = (!end).then(|| token(&format!("{} {}", query.skip + place + 1, name(promotion))));
+                return Ok(Json(Page { items, token: next }));
+            }
+        }
+        if over {
+            return Ok(Json(Page { items, token: None }));
+        }
+        query.skip += past.len();
+    }
+    Ok(Json(Page { items, token: Some(token(&format!("{} ", query.skip))) }))
+}
+
+fn name(promotion: &weir_core::Promotion) -> String {
+    format!("{}/{}", promotion.key.pipeline.namespace, promotion_name(&promotion.key))
+}
+
+/// How many to leave out, and the last that was shown.
+fn begin(paging: &Paging) -> Result<(usize, Option<String>), Problem> {
+    let Some(place) = paging.place()? else { return Ok((0, None)) };
+    let (skip, last) = place.split_once(' ').ok_or_else(unknown)?;
+    Ok((skip.parse().map_err(|_| unknown())?, Some(last.to_owned())))
+}
+
+fn query(which: Which) -> Result<HistoryQuery, Problem> {
+    let pipeline = match (which.pipeline, &which.namespace) {
+        (Some(name), Some(namespace)) => Some(PipelineKey { namespace: namespace.clone(), name }),
+        (Some(_), None) => return Err(Problem::bad_request("`pipeline` needs `namespace`")),
+        (None, _) => None,
+    };
+    let mut phases: Vec<_> = which.phase.into_iter().collect();
+    if which.live == Some(true) {
+        if phases.iter().any(|phase| !phase.is_live()) {
+            return Err(Problem::bad_request("nothing in that phase is on its way; leave out `live` or `phase`"));
+        }
+        if phases.is_empty() {
+            phases = vec![Phase::Pending, Phase::Proposed];
+        }
+    }
+    let (namespace, environment) = (which.namespace, which.environment);
+    Ok(HistoryQuery { pipeline, namespace, environment, phases, skip: 0, limit: 0 })
+}
+
+/// Show a promotion.
+#[utoipa::path(get, path = "/promotions/{namespace}/{name}", tag = "promotions",
+    params(("namespace" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = PromotionView), Failed))]
+pub(super) async fn show(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path((namespace, name)): Path<(Namespace, Name)>,
+) -> Result<Json<PromotionView>, Problem> {
+    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    let promotion = find::promotion(&shared, &namespace, &name).await?;
+    Ok(Json(PromotionView::from(&promotion)))
+}

@@ -1,0 +1,210 @@
+//! Everything behind the routes, as one object: handlers know neither the store nor the clock that they work with.
+
+use std::{fmt, sync::Arc};
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use secrecy::SecretString;
+use weir_core::{
+    Actor, CommitId, EnvironmentName, Freeze, Name, Namespace, PipelineKey, PlainProposal, Promotion, PromotionKey,
+    Verdict,
+};
+use weir_engine::{Asked, Denied, Difference, NoDifference, People, Ports, World, difference};
+use weir_ports::{
+    Access, AccessError, Catalog as _, CatalogError, Clock as _, DeedQuery, HistoryQuery, Journal, Noted, Record,
+    RecordKey, RecordVersion, Secret, Store as _, StoreError, Stored, Verb,
+};
+
+/// What a server works with.
+pub struct Parts<P, J, A> {
+    /// Catalog, store, repositories and clock.
+    pub ports: Arc<P>,
+    /// What is known. All that is shown comes from here.
+    pub world: Arc<World>,
+    /// What happened.
+    pub journal: Arc<J>,
+    /// Who may do what. Not asked where authentication is open.
+    pub access: Arc<A>,
+}
+
+impl<P, J, A> fmt::Debug for Parts<P, J, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts").finish_non_exhaustive()
+    }
+}
+
+/// What somebody does with the promotion into an environment.
+pub(crate) enum Ask {
+    Promote { version: String },
+    Approve { version: Option<String> },
+    Reject,
+}
+
+/// What somebody does with a proposal.
+pub(crate) enum Review {
+    Say { verdict: Verdict, head: CommitId },
+    Comment { body: String },
+    Merge { head: CommitId },
+    Close,
+}
+
+/// What handlers need of the world.
+pub(crate) trait Backend: Send + Sync {
+    fn world(&self) -> &World;
+    fn now(&self) -> Timestamp;
+    fn secret<'a>(&'a self, home: &'a Namespace, name: &'a Name) -> BoxFuture<'a, Result<Secret, CatalogError>>;
+    fn get<'a>(&'a self, key: &'a RecordKey) -> BoxFuture<'a, Result<Option<Stored>, StoreError>>;
+    fn create(&self, record: Record) -> BoxFuture<'_, Result<RecordVersion, StoreError>>;
+    fn replace(&self, record: Record, at: RecordVersion) -> BoxFuture<'_, Result<RecordVersion, StoreError>>;
+    fn deeds<'a>(&'a self, query: &'a DeedQuery) -> BoxFuture<'a, Result<Vec<Noted>, StoreError>>;
+    fn promotions<'a>(&'a self, query: &'a HistoryQuery) -> BoxFuture<'a, Result<Vec<Promotion>, StoreError>>;
+    fn identify<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, Result<Option<Actor>, AccessError>>;
+    fn may<'a>(
+        &'a self,
+        who: &'a Actor,
+        what: Verb,
+        namespace: Option<&'a Namespace>,
+    ) -> BoxFuture<'a, Result<bool, AccessError>>;
+    fn ask<'a>(
+        &'a self,
+        asked: &'a Asked,
+        pipeline: &'a PipelineKey,
+        environment: &'a EnvironmentName,
+        what: Ask,
+    ) -> BoxFuture<'a, Result<Promotion, Denied>>;
+    fn review<'a>(
+        &'a self,
+        asked: &'a Asked,
+        proposal: &'a PromotionKey,
+        what: Review,
+    ) -> BoxFuture<'a, Result<PlainProposal, Denied>>;
+    fn suspend<'a>(
+        &'a self,
+        asked: &'a Asked,
+        pipeline: &'a PipelineKey,
+        suspended: bool,
+    ) -> BoxFuture<'a, Result<(), Denied>>;
+    fn freeze<'a>(&'a self, asked: &'a Asked, freeze: Freeze) -> BoxFuture<'a, Result<(), Denied>>;
+    fn unfreeze<'a>(&'a self, asked: &'a Asked, name: &'a Name) -> BoxFuture<'a, Result<(), Denied>>;
+    fn difference<'a>(&'a self, key: &'a PromotionKey) -> BoxFuture<'a, Result<Vec<Difference>, NoDifference>>;
+    /// Writes down that somebody does something that no other method writes down.
+    fn note<'a>(&'a self, deed: &'a weir_ports::Deed) -> BoxFuture<'a, Result<(), StoreError>>;
+}
+
+impl<P: Ports, J: Journal, A> Parts<P, J, A> {
+    fn people(&self) -> People<'_, P::Store, J, P::Clock> {
+        let (store, clock) = (self.ports.store(), self.ports.clock());
+        People { world: &self.world, store, journal: &self.journal, clock }
+    }
+}
+
+impl<P, J, A> Backend for Parts<P, J, A>
+where
+    P: Ports,
+    J: Journal + 'static,
+    A: Access + 'static,
+{
+    fn world(&self) -> &World {
+        &self.world
+    }
+
+    fn now(&self) -> Timestamp {
+        self.ports.clock().now()
+    }
+
+    fn secret<'a>(&'a self, home: &'a Namespace, name: &'a Name) -> BoxFuture<'a, Result<Secret, CatalogError>> {
+        Box::pin(self.ports.catalog().secret(home, name))
+    }
+
+    fn get<'a>(&'a self, key: &'a RecordKey) -> BoxFuture<'a, Result<Option<Stored>, StoreError>> {
+        Box::pin(self.ports.store().get(key))
+    }
+
+    fn create(&self, record: Record) -> BoxFuture<'_, Result<RecordVersion, StoreError>> {
+        Box::pin(self.ports.store().create(record))
+    }
+
+    fn replace(&self, record: Record, at: RecordVersion) -> BoxFuture<'_, Result<RecordVersion, StoreError>> {
+        Box::pin(self.ports.store().replace(record, at))
+    }
+
+    fn deeds<'a>(&'a self, query: &'a DeedQuery) -> BoxFuture<'a, Result<Vec<Noted>, StoreError>> {
+        Box::pin(self.journal.deeds(query))
+    }
+
+    fn promotions<'a>(&'a self, query: &'a HistoryQuery) -> BoxFuture<'a, Result<Vec<Promotion>, StoreError>> {
+        Box::pin(self.journal.promotions(query))
+    }
+
+    fn identify<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, Result<Option<Actor>, AccessError>> {
+        Box::pin(self.access.identify(token))
+    }
+
+    fn may<'a>(
+        &'a self,
+        who: &'a Actor,
+        what: Verb,
+        namespace: Option<&'a Namespace>,
+    ) -> BoxFuture<'a, Result<bool, AccessError>> {
+        Box::pin(self.access.may(who, what, namespace))
+    }
+
+    fn ask<'a>(
+        &'a self,
+        asked: &'a Asked,
+        pipeline: &'a PipelineKey,
+        environment: &'a EnvironmentName,
+        what: Ask,
+    ) -> BoxFuture<'a, Result<Promotion, Denied>> {
+        Box::pin(async move {
+            let people = self.people();
+            match what {
+                Ask::Promote { version } => people.promote(asked, pipeline, environment, &version).await,
+                Ask::Approve { version } => people.approve(asked, pipeline, environment, version.as_deref()).await,
+                Ask::Reject => people.reject(asked, pipeline, environment).await,
+            }
+        })
+    }
+
+    fn review<'a>(
+        &'a self,
+        asked: &'a Asked,
+        proposal: &'a PromotionKey,
+        what: Review,
+    ) -> BoxFuture<'a, Result<PlainProposal, Denied>> {
+        Box::pin(async move {
+            let people = self.people();
+            match what {
+                Review::Say { verdict, head } => people.review(asked, proposal, &head, verdict).await,
+                Review::Comment { body } => people.comment(asked, proposal, &body).await,
+                Review::Merge { head } => people.merge(asked, proposal, &head).await,
+                Review::Close => people.close(asked, proposal).await,
+            }
+        })
+    }
+
+    fn suspend<'a>(
+        &'a self,
+        asked: &'a Asked,
+        pipeline: &'a PipelineKey,
+        suspended: bool,
+    ) -> BoxFuture<'a, Result<(), Denied>> {
+        Box::pin(async move { self.people().suspend(asked, pipeline, suspended).await })
+    }
+
+    fn freeze<'a>(&'a self, asked: &'a Asked, freeze: Freeze) -> BoxFuture<'a, Result<(), Denied>> {
+        Box::pin(async move { self.people().freeze(asked, freeze).await })
+    }
+
+    fn unfreeze<'a>(&'a self, asked: &'a Asked, name: &'a Name) -> BoxFuture<'a, Result<(), Denied>> {
+        Box::pin(async move { self.people().unfreeze(asked, name).await })
+    }
+
+    fn difference<'a>(&'a self, key: &'a PromotionKey) -> BoxFuture<'a, Result<Vec<Difference>, NoDifference>> {
+        Box::pin(difference(key, &self.world, &*self.ports))
+    }
+
+    fn note<'a>(&'a self, deed: &'a weir_ports::Deed) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.journal.note(deed))
+    }
+}

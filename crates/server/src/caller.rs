@@ -1,0 +1,138 @@
+//! Who asks, and what they may do.
+
+use std::collections::BTreeSet;
+
+use axum::{
+    extract::{FromRequestParts, Request, State},
+    http::{HeaderMap, header::AUTHORIZATION, request::Parts, uri::Authority},
+    middleware::Next,
+    response::Response,
+};
+use secrecy::SecretString;
+use weir_core::{Actor, Namespace};
+use weir_engine::Asked;
+use weir_ports::Verb;
+
+use crate::{origin, problem::Problem, settings::Authentication, state::Shared};
+
+/// Whoever asks. Every request to the API has one.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    pub(crate) actor: Actor,
+    may_everything: bool,
+}
+
+/// The namespaces that somebody may look at.
+pub(crate) enum Visible {
+    All,
+    Only(BTreeSet<Namespace>),
+}
+
+impl Visible {
+    pub(crate) fn sees(&self, namespace: &Namespace) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(some) => some.contains(namespace),
+        }
+    }
+
+    pub(crate) fn sees_everything(&self) -> bool {
+        matches!(self, Self::All)
+    }
+}
+
+/// Finds out who asks. Nobody passes without that.
+pub(crate) async fn guard(State(shared): State<Shared>, mut request: Request, next: Next) -> Result<Response, Problem> {
+    let caller = match &shared.settings.authentication {
+        Authentication::Open { actor, port } => {
+            origin::check(request.headers(), request.uri().authority().map(Authority::as_str), *port)?;
+            Caller { actor: actor.clone(), may_everything: true }
+        }
+        Authentication::Tokens => {
+            let token = token(request.headers())?;
+            let actor = shared.backend.identify(&token).await?;
+            let actor = actor.ok_or_else(|| Problem::unauthorized("the token is not known, or no longer valid"))?;
+            Caller { actor, may_everything: false }
+        }
+    };
+    request.extensions_mut().insert(caller);
+    Ok(next.run(request).await)
+}
+
+fn token(headers: &HeaderMap) -> Result<SecretString, Problem> {
+    let missing = || Problem::unauthorized("send a token: `Authorization: Bearer TOKEN`");
+    let value = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).ok_or_else(missing)?;
+    let (scheme, token) = value.split_once(' ').ok_or_else(missing)?;
+    let token = token.trim();
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+        return Err(missing());
+    }
+    Ok(token.into())
+}
+
+impl FromRequestParts<Shared> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self, Problem> {
+        parts.extensions.get::<Self>().cloned().ok_or_else(|| Problem::unauthorized("nobody asked"))
+    }
+}
+
+impl Caller {
+    /// What they ask for, in their words.
+    pub(crate) fn asks(&self, why: Option<String>) -> Asked {
+        Asked { by: self.actor.clone(), why: why.filter(|why| !why.trim().is_empty()) }
+    }
+
+    /// Refuses what they may not do. `None`: in all namespaces.
+    pub(crate) async fn must(&self, shared: &Shared, verb: Verb, home: Option<&Namespace>) -> Result<(), Problem> {
+        if self.may(shared, verb, home).await? {
+            return Ok(());
+        }
+        let place = home.map_or_else(|| "all namespaces".to_owned(), |home| format!("namespace `{home}`"));
+        let name = &self.actor.name;
+        Err(Problem::forbidden(format!("`{name}` does not have the right to {} in {place}", right(verb))))
+    }
+
+    pub(crate) async fn may(&self, shared: &Shared, verb: Verb, home: Option<&Namespace>) -> Result<bool, Problem> {
+        Ok(self.may_everything || shared.backend.may(&self.actor, verb, home).await?)
+    }
+
+    /// Which of these namespaces they may look at. Asked once for each.
+    pub(crate) async fn sees(&self, shared: &Shared, homes: BTreeSet<Namespace>) -> Result<Visible, Problem> {
+        if self.may(shared, Verb::View, None).await? {
+            return Ok(Visible::All);
+        }
+        let mut some = BTreeSet::new();
+        for home in homes {
+            if shared.backend.may(&self.actor, Verb::View, Some(&home)).await? {
+                some.insert(home);
+            }
+        }
+        Ok(Visible::Only(some))
+    }
+
+    /// Which of the namespaces that have pipelines they may look at, or whether they may look at the one they ask for.
+    pub(crate) async fn looks(&self, shared: &Shared, home: Option<&Namespace>) -> Result<Visible, Problem> {
+        if let Some(home) = home {
+            self.must(shared, Verb::View, Some(home)).await?;
+            return Ok(Visible::Only(BTreeSet::from([home.clone()])));
+        }
+        let mut homes = BTreeSet::new();
+        shared.world().scan(None, |key, _| {
+            if !homes.contains(&key.namespace) {
+                homes.insert(key.namespace.clone());
+            }
+            true
+        });
+        self.sees(shared, homes).await
+    }
+}
+
+fn right(verb: Verb) -> &'static str {
+    match verb {
+        Verb::View => "view",
+        Verb::Operate => "operate",
+        Verb::Approve => "approve",
+    }
+}

@@ -1,0 +1,157 @@
+//! A pipeline, in a list and in full.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+use weir_core::{Application, Environment, Phase, Reason, plan};
+use weir_engine::Known;
+
+use super::{EnvironmentView, Release, environment};
+
+/// A pipeline, in a list.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PipelineSummary {
+    /// Its namespace.
+    namespace: String,
+    /// Its name.
+    name: String,
+    /// The one workload that it promotes. Missing: whatever carries its label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workload: Option<String>,
+    /// Whether it is still defined.
+    defined: bool,
+    /// Nothing is written to Git while it is suspended.
+    pub(crate) suspended: bool,
+    /// Whether something failed, or waits for somebody to mend it.
+    pub(crate) problem: bool,
+    /// Its environments, first to last.
+    pub(crate) environments: Vec<EnvironmentSummary>,
+}
+
+/// An environment, in a list of pipelines.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EnvironmentSummary {
+    /// Its name.
+    name: String,
+    /// The last release that every target ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<Release>,
+    /// The release of the promotion whose turn it is, or was last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    release: Option<Release>,
+    /// The phase of that promotion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) phase: Option<String>,
+    /// The names of the holds, most binding first.
+    pub(crate) holds: Vec<String>,
+}
+
+/// A pipeline in full.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PipelineView {
+    /// Its namespace.
+    namespace: String,
+    /// Its name.
+    name: String,
+    /// The one workload that it promotes. Missing: whatever carries its label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workload: Option<String>,
+    /// Whether it is still defined.
+    defined: bool,
+    /// Nothing is written to Git while it is suspended.
+    suspended: bool,
+    /// Its environments, first to last.
+    environments: Vec<EnvironmentView>,
+    /// When time alone changes something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_check: Option<Timestamp>,
+}
+
+impl PipelineSummary {
+    /// Shows a pipeline as its records say. Nothing is planned for a list.
+    pub(crate) fn new(known: &Known) -> Self {
+        let pipeline = known.pipeline();
+        Self {
+            namespace: pipeline.key.namespace.to_string(),
+            name: pipeline.key.name.to_string(),
+            workload: workload(known),
+            defined: known.definition().is_some(),
+            suspended: pipeline.suspended,
+            problem: pipeline.environments().iter().any(|it| is_a_problem(known, it)),
+            environments: pipeline.environments().iter().map(|it| EnvironmentSummary::new(known, it)).collect(),
+        }
+    }
+}
+
+impl EnvironmentSummary {
+    fn new(known: &Known, environment: &Environment) -> Self {
+        let record = known.snapshot().environments.get(&environment.name);
+        let newest = known.newest(&environment.name);
+        Self {
+            name: environment.name.to_string(),
+            runs: record.and_then(|record| record.runs.as_ref()).map(Release::from),
+            release: newest.map(|newest| Release::from(&newest.release)),
+            phase: newest.map(|newest| newest.phase.to_string()),
+            holds: reasons(known, environment).map(|reason| reason.name().to_owned()).collect(),
+        }
+    }
+}
+
+impl PipelineView {
+    /// Shows everything about a pipeline, as it is decided now.
+    pub(crate) fn new(known: &Known, now: Timestamp) -> Self {
+        let pipeline = known.pipeline();
+        let plan = plan(pipeline, known.snapshot(), now);
+        let each = pipeline.environments().iter();
+        Self {
+            namespace: pipeline.key.namespace.to_string(),
+            name: pipeline.key.name.to_string(),
+            workload: workload(known),
+            defined: known.definition().is_some(),
+            suspended: pipeline.suspended,
+            environments: each.filter_map(|it| environment(known, it, &plan, now)).collect(),
+            next_check: plan.next_check,
+        }
+    }
+}
+
+fn workload(known: &Known) -> Option<String> {
+    match &known.pipeline().application {
+        Application::Workload(workload) => Some(workload.to_string()),
+        Application::Labelled => None,
+    }
+}
+
+/// What holds an environment, as its records say: its newest promotion, and what has none yet.
+fn reasons<'a>(known: &'a Known, environment: &Environment) -> impl Iterator<Item = &'a Reason> {
+    let promotion = known.newest(&environment.name).into_iter().flat_map(|newest| &newest.holds);
+    let record = known.snapshot().environments.get(&environment.name).into_iter().flat_map(|record| &record.holds);
+    promotion.chain(record).map(|hold| &hold.reason)
+}
+
+/// Something failed, or waits for somebody to mend it. What waits for its time or for a person's word is no problem.
+fn is_a_problem(known: &Known, environment: &Environment) -> bool {
+    let failed = known.newest(&environment.name).is_some_and(|newest| newest.phase == Phase::Failed);
+    let broken = |reason: &Reason| {
+        matches!(
+            reason,
+            Reason::NoStrategy { .. }
+                | Reason::OrderUnknown { .. }
+                | Reason::NoRevision { .. }
+                | Reason::TargetUnreachable { .. }
+                | Reason::NothingToEdit { .. }
+                | Reason::AmbiguousMarker { .. }
+                | Reason::RepositoryUnavailable { .. }
+                | Reason::ForgeUnavailable { .. }
+                | Reason::RateLimited { .. }
+                | Reason::BranchChangedByHand { .. }
+                | Reason::ChecksFailing { .. }
+                | Reason::DeployFailed { .. }
+        )
+    };
+    let reports = known.snapshot().observations.iter().filter(|((name, _), _)| *name == environment.name);
+    let unhealthy = reports.flat_map(|(_, reports)| reports.values()).any(|reported| reported.failure().is_some());
+    failed || unhealthy || reasons(known, environment).any(broken)
+}
