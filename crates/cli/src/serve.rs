@@ -140,15 +140,12 @@ impl Serving {
         settings.poll = self.poll;
         settings.address = Some(self.address.clone().unwrap_or_else(|| format!("http://{address}")));
         let engine = Engine::new(ports.clone(), world.clone(), settings);
-        let serve = match &self.tokens {
-            Some(file) => {
-                let access = Arc::new(Tokens::open(file)?);
-                self.http(listener, &ports, &world, access, Authentication::Tokens, metrics, &stop).boxed()
-            }
-            None => {
-                let open = Authentication::Open { actor: Everyone::local_user(), port: address.port() };
-                self.http(listener, &ports, &world, Arc::new(Everyone), open, metrics, &stop).boxed()
-            }
+        let serve = if let Some(file) = &self.tokens {
+            let access = Arc::new(Tokens::open(file)?);
+            self.http(listener, &ports, &world, access, Authentication::Tokens, metrics, &stop).boxed()
+        } else {
+            let open = Authentication::Open { actor: Everyone::local_user(), port: address.port() };
+            self.http(listener, &ports, &world, Arc::new(Everyone), open, metrics, &stop).boxed()
         };
         tracing::info!(%address, manifests = %self.manifests.display(), data = %self.data.display(), "weir serves");
         let engine = async {
@@ -211,8 +208,8 @@ impl Serving {
             settings.unsigned = Unsigned::Accept;
         }
         settings.backup = Some(backup(ports.store.clone()));
-        let parts = Parts { ports: ports.clone(), world: world.clone(), journal: ports.store.clone(), access };
-        let server = Server::new(parts, settings, metrics);
+        let whole = Parts { ports: ports.clone(), world: world.clone(), journal: ports.store.clone(), access };
+        let server = Server::new(whole, settings, metrics);
         server.serve(listener, Stop(stop.clone()).wait()).await.context("serving failed")
     }
 }

@@ -41,7 +41,7 @@ const STEPS: [Step; 5] = [
     (
         "qa runs 1.1.0, and it waits for approval before prod",
         |server, _| assert_eq!(server.report("qa?cluster=qa", "1.1.0", &[]).code, 202),
-        |server, _| server.weir(&["get", "pipelines"]).contains("AwaitingApproval") || server.phase("prod") != "",
+        |server, _| server.weir(&["get", "pipelines"]).contains("AwaitingApproval") || !server.phase("prod").is_empty(),
     ),
     (
         "somebody approves, and a proposal is opened",

@@ -73,7 +73,7 @@ impl Site {
         let mut import = "commit refs/heads/main\ncommitter A <a@example.org> 1700000000 +0000\ndata 1\nx\n".to_owned();
         for name in names {
             let text = format!("version: 1.0.0 # {{\"$promotion\": \"default:app:{name}\"}}\n");
-            import += &format!("M 100644 inline {name}.yaml\ndata {}\n{text}\n", text.len());
+            import.extend([format!("M 100644 inline {name}.yaml\ndata {}\n", text.len()), text, "\n".to_owned()]);
         }
         git(&site.path(""), &["init", "--quiet", "--bare", "--initial-branch=main", "config.git"], "");
         git(&site.path("config.git"), &["fast-import", "--quiet"], &import);
@@ -115,7 +115,7 @@ impl Site {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = loop {
             let Some(Ok(line)) = lines.next() else { panic!("the server did not start: {}", log.lock().unwrap()) };
-            log.lock().unwrap().push_str(&format!("{line}\n"));
+            log.lock().unwrap().extend([line.as_str(), "\n"]);
             let said: Value = serde_json::from_str(&line).unwrap_or_default();
             if let Some(address) = said.pointer("/fields/address").and_then(Value::as_str) {
                 break address.to_owned();
@@ -124,7 +124,7 @@ impl Site {
         let told = log.clone();
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                told.lock().unwrap().push_str(&format!("{line}\n"));
+                told.lock().unwrap().extend([line.as_str(), "\n"]);
             }
         });
         Running { child, address, log }
@@ -162,7 +162,7 @@ impl Running {
         body: &str,
     ) -> std::io::Result<Answer> {
         let mut stream = TcpStream::connect(&self.address)?;
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers: String = headers.iter().flat_map(|(name, value)| [*name, ": ", *value, "\r\n"]).collect();
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
@@ -240,7 +240,7 @@ pub(crate) fn sign(body: &str) -> String {
 
 /// Waits for a condition, but not forever.
 pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while !condition() {
         assert!(Instant::now() < deadline, "never: {what}");
         thread::sleep(Duration::from_millis(10));
