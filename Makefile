@@ -11,8 +11,9 @@ CARGO_DENY_VERSION := 0.20.2
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## play a Friday evening through: a freeze, a window, an approval
-	@$(CARGO) run --quiet --bin weir -- simulate -f docs/examples/scenario-friday.yaml
+run: ## see a promotion: a server, a repository and four clusters that play Flux, on this machine
+	@$(CARGO) build --quiet --locked --bin weir
+	@exec ./target/debug/weir demo
 
 test: lint ## everything that has to pass
 	$(CARGO) test --workspace --locked

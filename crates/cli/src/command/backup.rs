@@ -11,9 +11,9 @@ use crate::{
     remote::{Server, wait},
 };
 
-/// Write a copy of everything that a server on this machine keeps, while it runs
+/// Write a copy of all that a server keeps
 ///
-/// The copy is one SQLite file. As `weir.db` in a data folder of its own, it is a server's state as it was. An existing
+/// The server is on this machine, and goes on. The copy is one SQLite file. As `weir.db` in a data folder of its own, it is a server's state as it was. An existing
 /// file is never overwritten.
 #[derive(Args)]
 #[command(after_help = "Example:\n  weir backup weir-2026-11-16.db")]

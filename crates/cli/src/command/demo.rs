@@ -18,9 +18,9 @@ Examples:
   weir demo release 6.1.0
   weir demo release 6.2.0 --broken";
 
-/// Show a promotion on this machine: a Git repository, four clusters that play Flux, a pipeline, a server
+/// See a promotion on this machine, in five minutes
 ///
-/// Everything is in one folder, which is made if it is not there; starting it again carries on where it was. Ctrl-C stops
+/// A Git repository, a pipeline with an approval, four clusters that play Flux, and a server. Everything is in one folder, which is made if it is not there; starting it again carries on where it was. Ctrl-C stops
 /// everything that it started.
 #[derive(Args)]
 #[command(after_help = EXAMPLE, args_conflicts_with_subcommands = true)]

@@ -16,9 +16,9 @@ Examples:
   weir freeze --environment prod --reason holidays --until 2027-01-02T08:00:00Z
   weir freeze --release 6.2.0 --reason \"it loses orders\"";
 
-/// Stop promotions: all of them, or those of a namespace, a pipeline, an environment or a release
+/// Stop promotions, for a reason and a time
 ///
-/// While it lasts, nothing is written to Git for what it stops, except that proposals are closed.
+/// All of them, or those of a namespace, a pipeline, an environment or a release. While it lasts, nothing is written to Git for what it stops, except that proposals are closed.
 #[derive(Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Freeze {

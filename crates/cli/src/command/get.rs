@@ -16,7 +16,7 @@ Examples:
   weir get promotions --pipeline podinfo --environment prod
   weir get versions --workload podinfo";
 
-/// Show what a server knows: pipelines, promotions, proposals, versions, freezes, or who did what
+/// Show what a server knows, in tables
 #[derive(Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Get {

@@ -16,7 +16,7 @@ Examples:
   weir proposal diff podinfo-prod-3
   weir proposal merge podinfo-prod-3";
 
-/// Review a proposal that Weir keeps itself: show, diff, approve, comment, merge, close
+/// Review a proposal that Weir keeps itself
 #[derive(Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Proposal {

@@ -11,7 +11,7 @@ use weir_local::{Grant, Role, Tokens};
 
 use crate::output;
 
-/// Make tokens for a server that listens on more than this machine
+/// Make tokens that open a server
 #[derive(Args)]
 #[command(after_help = "Example:\n  weir token create ci --role operator --namespace apps --file tokens.yaml")]
 pub(crate) struct Token {
