@@ -1,6 +1,6 @@
 //! A server with a world in memory.
 
-use std::{collections::BTreeMap, future::Future, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
 use aws_lc_rs::hmac;
 use futures_util::StreamExt as _;
@@ -30,7 +30,7 @@ pub(crate) struct House {
     pub(crate) http: reqwest::Client,
     pub(crate) token: Option<String>,
     stop: Option<oneshot::Sender<()>>,
-    served: JoinHandle<std::io::Result<()>>,
+    running: JoinHandle<std::io::Result<()>>,
 }
 
 pub(crate) struct Answer {
@@ -95,21 +95,21 @@ impl House {
         let metrics = Metrics::new();
         let ports = Arc::new(TestPorts::new(&sim, &metrics));
         let (world, journal) = (Arc::new(World::new(7)), Arc::new(TestJournal::default()));
-        let parts = Parts {
+        let all = Parts {
             ports: ports.clone(),
             world: world.clone(),
             journal: journal.clone(),
             access: Arc::new(TestAccess),
         };
-        let server = Server::new(parts, settings, metrics);
+        let server = Server::new(all, settings, metrics);
         let (stop, stopped) = oneshot::channel::<()>();
-        let served = tokio::spawn(async move { server.serve(listener, async { drop(stopped.await) }).await });
+        let running = tokio::spawn(async move { server.serve(listener, async { drop(stopped.await) }).await });
         let catalog = ports.catalog.clone();
         catalog.put("default", "promotion-hmac", "hmac-key", KEY);
         let (store, repos) = (sim.store.clone(), sim.repos.clone());
         // Redirects are never followed, and nothing of the environment's proxies is used.
         let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Self { address, world, store, repos, catalog, journal, http, token: None, stop: Some(stop), served }
+        Self { address, world, store, repos, catalog, journal, http, token: None, stop: Some(stop), running }
     }
 
     /// Defines two pipelines.
@@ -187,7 +187,7 @@ impl House {
     /// Stops the server, and waits until it has.
     pub(crate) async fn stop(mut self) {
         drop(self.stop.take());
-        soon(self.served).await.unwrap().unwrap();
+        soon(self.running).await.unwrap().unwrap();
     }
 }
 
@@ -213,8 +213,11 @@ pub(crate) fn sign(algorithm: &str, key: &str, body: &[u8]) -> String {
         _ => hmac::HMAC_SHA512,
     };
     let tag = hmac::sign(&hmac::Key::new(kind, key.as_bytes()), body);
-    let digits: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{algorithm}={digits}")
+    let mut text = format!("{algorithm}=");
+    for byte in tag.as_ref() {
+        write!(text, "{byte:02x}").unwrap();
+    }
+    text
 }
 
 /// That the HelmRelease `podinfo` was upgraded to a version at a second of a minute.

@@ -63,7 +63,7 @@ impl Clock for RealClock {
     }
 
     async fn sleep_until(&self, _: Timestamp) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     fn random(&self) -> u64 {

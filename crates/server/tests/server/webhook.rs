@@ -190,6 +190,13 @@ async fn an_event_without_the_right_signature_is_refused_before_it_is_read() {
 }
 
 #[tokio::test]
+async fn who_cannot_sign_is_not_told_which_environments_there_are() {
+    let house = House::open().await;
+    let told = house.post_unsigned("/promotion/default/podinfo/nowhere", &upgraded("1", 1)).await;
+    assert!(!told.problem(401).contains("qa"));
+}
+
+#[tokio::test]
 async fn a_secret_without_a_key_says_so() {
     let house = House::open().await;
     house.catalog.put("default", "promotion-hmac", "token", KEY);
@@ -201,7 +208,7 @@ async fn a_secret_without_a_key_says_so() {
 
 #[tokio::test]
 async fn an_event_that_makes_no_sense_here_is_told_why() {
-    let house = House::open().await;
+    let house = House::with(|settings| settings.unsigned = Unsigned::Accept).await;
     let event = upgraded("6.2.0", 1);
     let object = |field: &str, value: &str| with(event.clone(), &format!("/involvedObject/{field}"), json!(value));
     let refused = [
@@ -220,7 +227,7 @@ async fn an_event_that_makes_no_sense_here_is_told_why() {
         "{apiVersion: pipelines.weave.works/v1alpha1, kind: Pipeline, metadata: {name: bare, namespace: default}, \
          spec: {environments: [{name: dev, targets: []}]}}",
     );
-    let told = house.post_event("/promotion/default/bare/dev", &event).await;
+    let told = house.post_unsigned("/promotion/default/bare/dev", &event).await;
     assert!(told.problem(422).contains("has no targets"));
     assert_eq!(house.store.writes(), 0);
 }
