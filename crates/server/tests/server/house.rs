@@ -30,7 +30,7 @@ pub(crate) struct House {
     pub(crate) http: reqwest::Client,
     pub(crate) token: Option<String>,
     stop: Option<oneshot::Sender<()>>,
-    running: JoinHandle<std::io::Result<()>>,
+    pub(crate) running: JoinHandle<std::io::Result<()>>,
 }
 
 pub(crate) struct Answer {
@@ -86,7 +86,16 @@ impl House {
 
     /// Before anything is known.
     pub(crate) async fn build(change: impl FnOnce(&mut Settings)) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::at("127.0.0.1:0", change).await
+    }
+
+    /// Where others can reach it.
+    pub(crate) async fn elsewhere() -> Self {
+        Self::at("0.0.0.0:0", |_| {}).await
+    }
+
+    async fn at(address: &str, change: impl FnOnce(&mut Settings)) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let actor = Actor::named("local");
         let mut settings = Settings::new(Authentication::Open { actor, port: address.port() });
@@ -236,7 +245,7 @@ pub(crate) fn upgraded(version: &str, second: u8) -> Value {
 }
 
 /// A second pipeline: nothing signs its events, and its second environment wants an approval.
-const SHOP: &str = "
+pub(crate) const SHOP: &str = "
 apiVersion: pipelines.weave.works/v1alpha1
 kind: Pipeline
 metadata: {name: shop, namespace: team-a}

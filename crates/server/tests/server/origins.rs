@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::house::{Answer, House, answer};
+use crate::house::{Answer, House, answer, soon};
 
 impl House {
     async fn attempt(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
@@ -27,6 +27,13 @@ async fn a_name_that_was_made_to_lead_here_is_not_served() {
     for host in ["localhost", "127.0.0.1", "[::1]"] {
         house.attempt(Method::GET, "/api/v1/pipelines", &[("host", &format!("{host}:{port}"))]).await.ok(200);
     }
+}
+
+#[tokio::test]
+async fn what_can_be_reached_from_elsewhere_is_never_open() {
+    let house = House::elsewhere().await;
+    let refused = soon(house.running).await.unwrap().unwrap_err();
+    assert!(refused.to_string().contains("everybody has to bring a token"), "{refused}");
 }
 
 #[tokio::test]

@@ -32,20 +32,8 @@ impl House {
 /// A house where nothing but a review holds the proposal.
 async fn mergeable() -> (House, PlainProposal) {
     let house = House::with(|settings| settings.unsigned = weir_server::Unsigned::Accept).await;
-    house.define(
-        "
-apiVersion: pipelines.weave.works/v1alpha1
-kind: Pipeline
-metadata: {name: shop, namespace: team-a}
-spec:
-  appRef: {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: shop}
-  promotion:
-    strategy: {pull-request: {type: git, url: 'https://git.example.org/config.git', baseBranch: main}}
-  environments:
-    - {name: dev, targets: [{namespace: shop-dev}]}
-    - {name: prod, targets: [{namespace: shop-prod}]}
-",
-    );
+    let gate = "      gates: [{approval: {count: 1, groups: [release]}}]\n";
+    house.define(&crate::house::SHOP.replace(gate, ""));
     let mut event = upgraded("2.0.0", 1);
     event["involvedObject"]["name"] = json!("shop");
     event["involvedObject"]["namespace"] = json!("shop-dev");
