@@ -11,6 +11,7 @@ mod api;
 mod backend;
 mod caller;
 mod extract;
+mod hex;
 mod metrics;
 mod origin;
 mod page;

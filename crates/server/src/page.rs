@@ -1,11 +1,9 @@
 //! Lists, a page at a time.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::problem::Problem;
+use crate::{hex, problem::Problem};
 
 const USUAL: usize = 100;
 const MOST: usize = 500;
@@ -38,7 +36,8 @@ impl Paging {
 
     /// The place after which the page begins, as [`token`] was given it.
     pub(crate) fn place(&self) -> Result<Option<String>, Problem> {
-        self.token.as_deref().map(|token| read(token).ok_or_else(unknown)).transpose()
+        let read = |token| hex::read(token).and_then(|place| String::from_utf8(place).ok()).ok_or_else(unknown);
+        self.token.as_deref().map(read).transpose()
     }
 }
 
@@ -48,32 +47,5 @@ pub(crate) fn unknown() -> Problem {
 
 /// A place in a list, as whoever gets it sends it back.
 pub(crate) fn token(place: &str) -> String {
-    place.bytes().fold(String::new(), |mut text, byte| {
-        // Writing to a text does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-fn read(token: &str) -> Option<String> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pairs = token.as_bytes().chunks(2);
-    let bytes = pairs.map(|pair| match pair {
-        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
-        _ => None,
-    });
-    String::from_utf8(bytes.collect::<Option<Vec<_>>>()?).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_comes_back_as_it_was_given() {
-        for place in ["default/podinfo", "", "ä|b"] {
-            assert_eq!(read(&token(place)).as_deref(), Some(place));
-        }
-        assert!(read("abc").is_none() && read("zz").is_none() && read("ff").is_none());
-    }
+    hex::write(place.as_bytes())
 }

@@ -46,7 +46,8 @@ struct Document;
 
 /// The document, and the routes that it describes.
 pub(crate) fn router(shared: Shared) -> Router {
-    let api = api::routes().layer(from_fn_with_state(shared.clone(), guard));
+    // What is nowhere stands behind the guard too.
+    let api = api::routes().fallback(nowhere).layer(from_fn_with_state(shared.clone(), guard));
     let open = OpenApiRouter::new()
         .routes(routes!(webhook::receive))
         .routes(routes!(probes::alive))

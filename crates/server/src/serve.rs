@@ -70,6 +70,12 @@ impl Server {
         shutdown: impl Future<Output = ()> + Send,
     ) -> io::Result<()> {
         let shared = &self.shared;
+        let address = listener.local_addr()?;
+        if shared.is_open() && !address.ip().is_loopback() {
+            let why =
+                format!("`{address}` can be reached from elsewhere, so everybody has to bring a token; set them up");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let begun = shared.backend.now();
         tokio::select! {
             () = metrics::follow(shared.metrics.clone(), shared.world(), begun) => Ok(()),

@@ -10,7 +10,7 @@ mod signature;
 mod store;
 mod target;
 
-use std::time::Instant;
+use std::{collections::BTreeSet, time::Instant};
 
 use axum::{
     body::Body,
@@ -22,7 +22,10 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use weir_api::flux::{EventError, Heard, Ignored, Reported, event};
-use weir_core::{Environment, EnvironmentName, Name, Namespace, ObservationKey, Outcome, PipelineKey, VersionRule};
+use weir_core::{
+    Environment, EnvironmentName, Name, Namespace, NamingError, ObservationKey, Outcome, Pipeline, PipelineKey,
+    Revision, VersionRule,
+};
 use weir_ports::CatalogError;
 
 use crate::{
@@ -45,14 +48,14 @@ pub(crate) struct Hint {
     cluster: Option<String>,
 }
 
-/// What is defined about the environment that an event is for.
+/// The pipeline that an event is for, and the environment that it names.
 struct Place {
-    pipeline: PipelineKey,
-    environment: Environment,
-    next: Option<EnvironmentName>,
+    pipeline: Pipeline,
     version: Option<VersionRule>,
-    secret: Option<Name>,
-    definition: weir_core::Pipeline,
+    named: String,
+    /// The Secrets that may sign it. Those of all environments, if it names one that is not defined: who cannot sign
+    /// anything is not told what there is.
+    secrets: BTreeSet<Name>,
 }
 
 /// Report a deployment: an event of Flux, as a `Provider` of type `generic-hmac` posts it.
@@ -105,7 +108,14 @@ enum Taken {
     /// It changes nothing.
     Ignored(Ignored),
     /// It is stored.
-    Stored { place: Box<Place>, reported: Box<Reported>, key: Box<ObservationKey>, kept: Kept, prefer: Prefer },
+    Stored {
+        place: Box<Place>,
+        next: Option<EnvironmentName>,
+        reported: Box<Reported>,
+        key: Box<ObservationKey>,
+        kept: Kept,
+        prefer: Prefer,
+    },
 }
 
 impl Taken {
@@ -119,78 +129,96 @@ impl Taken {
 }
 
 async fn take(shared: &Shared, path: Named, hint: Hinted, request: Request) -> Result<Taken, Problem> {
-    let (head, body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     let Path((namespace, pipeline, environment)) = path?;
-    let place = locate(shared, &namespace, &pipeline, &environment)?;
-    let body = check(shared, &place, &head.headers, body).await?;
+    let place = locate(shared, &namespace, &pipeline, environment)?;
+    let body = check(shared, &place, &parts.headers, body).await?;
     let Query(hint) = hint?;
 
     let now = shared.backend.now();
-    let reported = match event(&body, now, place.version.as_ref()) {
-        Ok(Heard::Report(reported)) => reported,
-        Ok(Heard::Nothing(ignored @ (Ignored::NoRevision | Ignored::Kind { .. }))) => {
+    let heard = event(&body, now, place.version.as_ref()).map_err(|error| match error {
+        EventError::Form(_) => Problem::bad_request(error.to_string()),
+        EventError::Name(_) => Problem::unprocessable(error.to_string()),
+    })?;
+    let environment = place.environment()?;
+    let reported = match heard {
+        Heard::Report(reported) => reported,
+        Heard::Nothing(ignored @ (Ignored::NoRevision | Ignored::Kind { .. })) => {
             return Err(Problem::unprocessable(ignored.to_string()));
         }
-        Ok(Heard::Nothing(ignored)) => return Ok(Taken::Ignored(ignored)),
-        Err(error @ EventError::Form(_)) => return Err(Problem::bad_request(error.to_string())),
-        Err(error @ EventError::Name(_)) => return Err(Problem::unprocessable(error.to_string())),
+        Heard::Nothing(ignored) => return Ok(Taken::Ignored(ignored)),
     };
-    let makes_no_sense = |error: weir_core::NamingError| Problem::unprocessable(error.to_string());
-    place.definition.check_workload(&reported.workload).map_err(makes_no_sense)?;
-    let target = target::find(&place.environment, hint.cluster.as_deref(), &reported).map_err(makes_no_sense)?;
+    place.pipeline.check_workload(&reported.workload).map_err(makes_no_sense)?;
+    let target = target::find(environment, hint.cluster.as_deref(), &reported).map_err(makes_no_sense)?;
     let key = ObservationKey {
-        environment: place.environment.name.clone(),
+        environment: environment.name.clone(),
         target: target.cloned(),
         workload: reported.workload.clone(),
     };
-    let kept = store::keep(shared, &place.pipeline, &key, &reported.report).await?;
-    tracing::debug!(pipeline = %place.pipeline, environment = %key.environment, %reported, ?kept, "an event came in");
-    let prefer = Prefer::read(&head.headers);
-    Ok(Taken::Stored { place: Box::new(place), reported: Box::new(reported), key: Box::new(key), kept, prefer })
+    let kept = store::keep(shared, &place.pipeline.key, &key, &reported.report).await?;
+    let pipeline = &place.pipeline.key;
+    tracing::debug!(%pipeline, environment = %key.environment, %reported, ?kept, "an event came in");
+    let mut after = place.pipeline.environments().iter().skip_while(|it| it.name != key.environment).skip(1);
+    let next = after.next().map(|next| next.name.clone());
+    let prefer = Prefer::read(&parts.headers);
+    let (reported, key, place) = (Box::new(reported), Box::new(key), Box::new(place));
+    Ok(Taken::Stored { place, next, reported, key, kept, prefer })
 }
 
-/// What is defined about the environment. Until everything is known, nothing is missing.
-fn locate(shared: &Shared, namespace: &str, pipeline: &str, environment: &str) -> Result<Place, Problem> {
+fn makes_no_sense(error: impl Into<NamingError>) -> Problem {
+    Problem::unprocessable(error.into().to_string())
+}
+
+/// The pipeline. Until everything is known, nothing is missing.
+fn locate(shared: &Shared, namespace: &str, pipeline: &str, environment: String) -> Result<Place, Problem> {
     if !shared.world().is_ready() {
         return Err(Problem::unavailable("not-ready", "the pipelines are still being read; try again soon"));
     }
     let missing = || Problem::not_found(format!("there is no pipeline `{namespace}/{pipeline}`"));
-    let home = Namespace::new(namespace).map_err(|_| missing())?;
-    let name = Name::new(pipeline).map_err(|_| missing())?;
-    let key = PipelineKey { namespace: home, name };
-    let known = shared.world().look(&key, |known| {
-        let definition = known.definition()?.clone();
-        Some((definition, known.pipeline().clone()))
-    });
-    let (definition, defined) = known.flatten().ok_or_else(missing)?;
-    let makes_no_sense = |error: weir_core::NamingError| Problem::unprocessable(error.to_string());
-    let named = EnvironmentName::new(environment).map_err(|error| makes_no_sense(error.into()))?;
-    let found = defined.environment_named(&named).map_err(makes_no_sense)?.clone();
-    if found.targets.is_empty() {
-        return Err(Problem::unprocessable(format!("environment `{named}` has no targets")));
-    }
-    let mut after = defined.environments().iter().skip_while(|it| it.name != named).skip(1);
-    let next = after.next().map(|next| next.name.clone());
-    let secret = definition.signed_with.get(&named).cloned();
-    Ok(Place { pipeline: key, environment: found, next, version: definition.version, secret, definition: defined })
+    let key = PipelineKey {
+        namespace: Namespace::new(namespace).map_err(|_| missing())?,
+        name: Name::new(pipeline).map_err(|_| missing())?,
+    };
+    let known = shared.world().look(&key, |known| Some((known.definition()?.clone(), known.pipeline().clone())));
+    let (definition, pipeline) = known.flatten().ok_or_else(missing)?;
+    let signed = definition.signed_with.iter();
+    let own = |name: &EnvironmentName| name.as_str() == environment;
+    let defined = pipeline.environments().iter().any(|it| own(&it.name));
+    let secrets = signed.filter(|(name, _)| !defined || own(name)).map(|(_, secret)| secret.clone()).collect();
+    Ok(Place { pipeline, version: definition.version, named: environment, secrets })
 }
 
 /// Reads the body, if it is signed as it has to be.
 async fn check(shared: &Shared, place: &Place, headers: &HeaderMap, body: Body) -> Result<axum::body::Bytes, Problem> {
     let body = read(body, &shared.settings.limits).await?;
-    let Some(name) = &place.secret else {
+    if place.secrets.is_empty() {
         unsigned(shared, place, headers)?;
         return Ok(body);
-    };
-    let secret = match shared.backend.secret(&place.pipeline.namespace, name).await {
-        Ok(secret) => secret,
-        Err(error @ CatalogError::NoSecret { .. }) => return Err(Problem::unsigned(error.to_string())),
-        Err(error @ CatalogError::Unavailable { .. }) => return Err(Problem::unavailable("secret", error.to_string())),
-    };
+    }
+    let mut refused = None;
+    for name in &place.secrets {
+        match verify(shared, &place.pipeline.key.namespace, name, headers, &body).await {
+            Ok(()) => return Ok(body),
+            Err(problem) => refused = Some(problem),
+        }
+    }
+    Err(refused.unwrap_or_else(|| Problem::unsigned("nothing signs the event")))
+}
+
+async fn verify(
+    shared: &Shared,
+    home: &Namespace,
+    name: &Name,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<(), Problem> {
+    let secret = shared.backend.secret(home, name).await.map_err(|error| match error {
+        CatalogError::NoSecret { .. } => Problem::unsigned(error.to_string()),
+        CatalogError::Unavailable { .. } => Problem::unavailable("secret", error.to_string()),
+    })?;
     let key = secret.get("hmac-key").map(ExposeSecret::expose_secret).filter(|key| !key.is_empty());
     let key = key.ok_or_else(|| Problem::unsigned(format!("Secret `{name}` has no `hmac-key`; add one")))?;
-    signature::verify(headers, &body, key).map_err(|error| Problem::unsigned(error.to_string()))?;
-    Ok(body)
+    signature::verify(headers, body, key).map_err(|error| Problem::unsigned(error.to_string()))
 }
 
 /// Whether an event may come without a signature.
@@ -200,17 +228,27 @@ fn unsigned(shared: &Shared, place: &Place, headers: &HeaderMap) -> Result<(), P
         _ => Err(Problem::unsigned(format!(
             "nothing signs the events of environment `{}`; create a Secret with `hmac-key` in namespace `{}`, and name \
              it in `promotion.strategy.secretRef` of pipeline `{}`",
-            place.environment.name, place.pipeline.namespace, place.pipeline.name
+            place.named, place.pipeline.key.namespace, place.pipeline.key.name
         ))),
     }
 }
 
 impl Place {
-    /// The release that was reported in a success.
-    fn succeeded(reported: &Reported) -> Option<&weir_core::Revision> {
-        match &reported.report.outcome {
-            Outcome::Succeeded(revision) => Some(revision),
-            Outcome::Failed { .. } => None,
+    /// The environment, which has to be one that reports can be about.
+    fn environment(&self) -> Result<&Environment, Problem> {
+        let name = EnvironmentName::new(&self.named).map_err(makes_no_sense)?;
+        let environment = self.pipeline.environment_named(&name).map_err(makes_no_sense)?;
+        if environment.targets.is_empty() {
+            return Err(Problem::unprocessable(format!("environment `{name}` has no targets")));
         }
+        Ok(environment)
+    }
+}
+
+/// The revision that was reported in a success.
+fn succeeded(reported: &Reported) -> Option<&Revision> {
+    match &reported.report.outcome {
+        Outcome::Succeeded(revision) => Some(revision),
+        Outcome::Failed { .. } => None,
     }
 }

@@ -6,9 +6,10 @@ use axum::{Json, extract::State};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use weir_core::{Name, Namespace, PipelineKey};
+use weir_core::{Name, Namespace};
 use weir_ports::{DeedQuery, Noted, Verb};
 
+use super::find;
 use crate::{
     caller::Caller,
     extract::Query,
@@ -110,11 +111,7 @@ pub(super) async fn list(
 }
 
 fn query(which: Which, limit: usize) -> Result<DeedQuery, Problem> {
-    let pipeline = match (which.pipeline, &which.namespace) {
-        (Some(name), Some(namespace)) => Some(PipelineKey { namespace: namespace.clone(), name }),
-        (Some(_), None) => return Err(Problem::bad_request("`pipeline` needs `namespace`")),
-        (None, _) => None,
-    };
+    let pipeline = find::pipeline(which.namespace.as_ref(), which.pipeline)?;
     Ok(DeedQuery { namespace: which.namespace, pipeline, by: which.by, before: which.before, limit })
 }
 

@@ -7,7 +7,6 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     convert::Infallible,
-    sync::Arc,
 };
 
 use axum::{
@@ -86,7 +85,7 @@ pub(super) async fn events(
         last,
         waiting: VecDeque::from([first]),
         until,
-        _place: Arc::new(place),
+        _place: place,
     };
     let events = stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
@@ -109,7 +108,7 @@ struct Follower {
     /// Bounded by what the world remembers: no more is taken before it is empty.
     waiting: VecDeque<Event>,
     until: Instant,
-    _place: Arc<OwnedSemaphorePermit>,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Follower {

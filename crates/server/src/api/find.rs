@@ -11,6 +11,15 @@ use crate::{problem::Problem, state::Shared};
 /// How many promotions of the past are read at a time.
 const STRIDE: usize = 500;
 
+/// The one pipeline that a list is asked for. A name alone may mean several.
+pub(super) fn pipeline(home: Option<&Namespace>, name: Option<Name>) -> Result<Option<PipelineKey>, Problem> {
+    match (home, name) {
+        (Some(home), Some(name)) => Ok(Some(PipelineKey { namespace: home.clone(), name })),
+        (None, Some(_)) => Err(Problem::bad_request("`pipeline` needs `namespace`")),
+        (_, None) => Ok(None),
+    }
+}
+
 /// The promotion of that name, from the records or from the past.
 pub(super) async fn promotion(shared: &Shared, home: &Namespace, name: &Name) -> Result<Promotion, Problem> {
     let missing = || Problem::not_found(format!("there is no promotion `{home}/{name}`"));

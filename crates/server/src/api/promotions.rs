@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::{Json, extract::State};
 use serde::Deserialize;
 use utoipa::IntoParams;
-use weir_core::{EnvironmentName, Name, Namespace, Phase, PipelineKey, promotion_name};
+use weir_core::{EnvironmentName, Name, Namespace, Phase, promotion_name};
 use weir_ports::{HistoryQuery, Verb};
 
 use super::find;
@@ -96,11 +96,7 @@ fn begin(paging: &Paging) -> Result<(usize, Option<String>), Problem> {
 }
 
 fn query(which: Which) -> Result<HistoryQuery, Problem> {
-    let pipeline = match (which.pipeline, &which.namespace) {
-        (Some(name), Some(namespace)) => Some(PipelineKey { namespace: namespace.clone(), name }),
-        (Some(_), None) => return Err(Problem::bad_request("`pipeline` needs `namespace`")),
-        (None, _) => None,
-    };
+    let pipeline = find::pipeline(which.namespace.as_ref(), which.pipeline)?;
     let mut phases: Vec<_> = which.phase.into_iter().collect();
     if which.live == Some(true) {
         if phases.iter().any(|phase| !phase.is_live()) {

@@ -7,10 +7,10 @@ use axum::{
 };
 use jiff::Timestamp;
 use weir_api::flux::Reported;
-use weir_core::{EnvironmentName, Phase, Promotion, Revision, WorkloadKey, plan, promotion_name};
+use weir_core::{EnvironmentName, Phase, PipelineKey, Promotion, Revision, WorkloadKey, plan, promotion_name};
 use weir_engine::Known;
 
-use super::{Answer, Kept, Place, Taken};
+use super::{Answer, Kept, Taken, succeeded};
 use crate::{
     prefer::Prefer,
     state::Shared,
@@ -28,25 +28,28 @@ struct Came {
 
 /// Answers an event that was taken in.
 pub(super) async fn answer(shared: &Shared, taken: Taken) -> Response {
-    let Taken::Stored { place, reported, key, kept, prefer } = taken else {
+    let Taken::Stored { place, next, reported, key, kept, prefer } = taken else {
         let Taken::Ignored(why) = taken else { return StatusCode::ACCEPTED.into_response() };
         let answer = Answer { outcome: "ignored", message: why.to_string(), ..Answer::default() };
         return Json(answer).into_response();
     };
-    let shown = place.next.as_ref().unwrap_or(&place.environment.name);
-    let follow = format!("/api/v1/pipelines/{}/environments/{shown}", path(&place));
+    let shown = next.as_ref().unwrap_or(&key.environment);
+    let follow = {
+        let PipelineKey { namespace, name } = &place.pipeline.key;
+        format!("/api/v1/pipelines/{namespace}/{name}/environments/{shown}")
+    };
     let mut answer = Answer {
         outcome: if kept == Kept::Known { "known" } else { "stored" },
         message: reported.to_string(),
         environment: Some(key.environment.to_string()),
         target: key.target.as_ref().map(ToString::to_string),
         workload: Some(key.workload.to_string()),
-        version: Place::succeeded(&reported).map(ToString::to_string),
-        next: place.next.as_ref().map(ToString::to_string),
+        version: succeeded(&reported).map(ToString::to_string),
+        next: next.as_ref().map(ToString::to_string),
         follow: Some(follow.clone()),
         ..Answer::default()
     };
-    let came = wait(shared, &place, &reported, prefer).await;
+    let came = wait(shared, &place.pipeline.key, next.as_ref(), &reported, prefer).await;
     let (status, location) = match came {
         Some(came) => {
             answer.release = came.release;
@@ -70,16 +73,18 @@ pub(super) async fn answer(shared: &Shared, taken: Taken) -> Response {
     response
 }
 
-fn path(place: &Place) -> String {
-    format!("{}/{}", place.pipeline.namespace, place.pipeline.name)
-}
-
 /// Waits for the promotion of what succeeded into the next environment, if that is wished.
-async fn wait(shared: &Shared, place: &Place, reported: &Reported, prefer: Prefer) -> Option<Came> {
+async fn wait(
+    shared: &Shared,
+    pipeline: &PipelineKey,
+    next: Option<&EnvironmentName>,
+    reported: &Reported,
+    prefer: Prefer,
+) -> Option<Came> {
     let Prefer::Wait(_) = prefer else { return None };
-    let (next, revision) = (place.next.as_ref()?, Place::succeeded(reported)?);
+    let (next, revision) = (next?, succeeded(reported)?);
     let look = |known: &Known| look(known, next, &reported.workload, revision, shared.backend.now());
-    shared.wait(&place.pipeline, prefer.time(0), look).await
+    shared.wait(pipeline, prefer.time(0), look).await
 }
 
 /// What has come of a revision so far. `None`: it is on its way, and nothing holds it.

@@ -4,6 +4,8 @@ use aws_lc_rs::hmac;
 use axum::http::HeaderMap;
 use thiserror::Error;
 
+use crate::hex;
+
 /// Why a signature does not count. Holds neither the signature nor the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(super) enum SignatureError {
@@ -33,31 +35,19 @@ pub(super) fn verify(headers: &HeaderMap, body: &[u8], key: &[u8]) -> Result<(),
         "sha512" => hmac::HMAC_SHA512,
         _ => return Err(SignatureError::Algorithm),
     };
-    let tag = bytes(digits).ok_or(SignatureError::Form)?;
+    let tag = hex::read(digits).ok_or(SignatureError::Form)?;
     // Compares in constant time, and takes no tag that is cut short.
     hmac::verify(&hmac::Key::new(algorithm, key), body, &tag).map_err(|_| SignatureError::Wrong)
 }
 
-fn bytes(digits: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| if let [high, low] = pair { Some(digit(*high)? << 4 | digit(*low)?) } else { None }).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
-
     use axum::http::HeaderValue;
 
     use super::*;
 
     fn signed(name: &str, algorithm: hmac::Algorithm, body: &[u8], key: &[u8]) -> String {
-        let tag = hmac::sign(&hmac::Key::new(algorithm, key), body);
-        tag.as_ref().iter().fold(format!("{name}="), |mut text, byte| {
-            write!(text, "{byte:02x}").unwrap();
-            text
-        })
+        format!("{name}={}", hex::write(hmac::sign(&hmac::Key::new(algorithm, key), body).as_ref()))
     }
 
     fn check(header: &str) -> Result<(), SignatureError> {

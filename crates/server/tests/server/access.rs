@@ -1,0 +1,145 @@
+//! Who may do what.
+
+use serde_json::json;
+use weir_core::Phase;
+
+use crate::{
+    house::{House, SECRET},
+    records::{PODINFO, SHOP, plain, promotion},
+};
+
+#[tokio::test]
+async fn nobody_passes_without_a_token() {
+    let mut house = House::tokens().await;
+    for path in ["/api/v1/pipelines", "/api/v1/nothing", "/api/v1/events"] {
+        let told = house.get(path).await;
+        told.problem(401);
+        assert_eq!(told.header("www-authenticate"), "Bearer realm=\"weir\"");
+    }
+    for header in ["Basic abc", "Bearer", "Bearer ", ""] {
+        let request = house.http.get(format!("http://{}/api/v1/status", house.address)).header("authorization", header);
+        assert_eq!(request.send().await.unwrap().status(), 401, "{header}");
+    }
+    house.token = Some("unknown".to_owned());
+    house.get("/api/v1/status").await.problem(401);
+    house.act_as("stranger");
+    house.get("/api/v1/status").await.problem(401);
+    house.act_as("broken");
+    house.get("/api/v1/status").await.problem(503);
+    house.act_as("admin");
+    house.get("/api/v1/status").await.ok(200);
+}
+
+#[tokio::test]
+async fn what_watches_the_process_needs_no_token() {
+    let house = House::tokens().await;
+    for path in ["/healthz", "/readyz", "/metrics", "/api/openapi.json"] {
+        house.get(path).await.ok(200);
+    }
+}
+
+#[tokio::test]
+async fn lists_show_only_namespaces_that_the_caller_may_view() {
+    let mut house = House::tokens().await;
+    house.promotion(&promotion(SHOP, "prod", 1, "2.0.0", Phase::Pending)).await;
+    let past = [promotion(PODINFO, "qa", 1, "1", Phase::Succeeded), promotion(SHOP, "prod", 1, "2", Phase::Pending)];
+    house.journal.past.lock().unwrap().extend(past);
+    house.write(weir_ports::Record::Proposal(Box::new(plain(&promotion(SHOP, "prod", 1, "2", Phase::Proposed))))).await;
+    house.act_as("admin");
+    house.post("/api/v1/pipelines/default/podinfo/suspend", json!({})).await.ok(204);
+    house.post("/api/v1/freezes", json!({"name": "all", "reason": "x"})).await.ok(201);
+    house.post("/api/v1/freezes", json!({"name": "a", "namespace": "team-a", "reason": "x"})).await.ok(201);
+    assert_eq!(house.get("/api/v1/freezes").await.names(), ["a", "all"]);
+
+    house.act_as("team-a-view");
+    assert_eq!(house.get("/api/v1/pipelines").await.names(), ["shop"]);
+    assert_eq!(house.get("/api/v1/promotions").await.names(), ["shop-prod-1"]);
+    assert_eq!(house.get("/api/v1/proposals").await.names(), ["shop-prod-1"]);
+    assert_eq!(house.get("/api/v1/freezes").await.names(), ["a"]);
+    assert_eq!(house.get("/api/v1/audit").await.json["items"], json!([]));
+    let status = house.get("/api/v1/status").await.ok(200).json;
+    assert_eq!(status["counts"]["pipelines"], 1);
+    assert!(status.get("problems").is_none());
+
+    house.act_as("default-view");
+    assert_eq!(house.get("/api/v1/pipelines").await.names(), ["podinfo"]);
+    assert!(house.get("/api/v1/proposals").await.names().is_empty());
+    assert_eq!(house.get("/api/v1/audit").await.json["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_somebody_may_not_do_says_which_right_is_missing_where() {
+    let mut house = House::tokens().await;
+    house.promotion(&promotion(SHOP, "prod", 1, "2.0.0", Phase::Pending)).await;
+    house.write(weir_ports::Record::Proposal(Box::new(plain(&promotion(SHOP, "prod", 1, "2", Phase::Proposed))))).await;
+    let head = "b".repeat(40);
+    let pipeline = "/api/v1/pipelines/team-a/shop";
+    let proposal = "/api/v1/proposals/team-a/shop-prod-1";
+    let operate = [
+        (format!("{pipeline}/suspend"), json!({})),
+        (format!("{pipeline}/resume"), json!({})),
+        (format!("{pipeline}/environments/prod/promote"), json!({"version": "1"})),
+        (format!("{proposal}/comments"), json!({"body": "x"})),
+        (format!("{proposal}/merge"), json!({"head": head})),
+        (format!("{proposal}/close"), json!({})),
+        ("/api/v1/freezes".to_owned(), json!({"namespace": "team-a", "reason": "x"})),
+    ];
+    let approve = [
+        (format!("{pipeline}/environments/prod/approve"), json!({})),
+        (format!("{pipeline}/environments/prod/reject"), json!({})),
+        (format!("{proposal}/reviews"), json!({"verdict": "approved", "head": head})),
+    ];
+    house.act_as("team-a-view");
+    for (paths, right) in [(operate.as_slice(), "operate"), (approve.as_slice(), "approve")] {
+        for (path, body) in paths {
+            let told = house.post(path, body.clone()).await;
+            let wanted = format!("`team-a-view` does not have the right to {right} in namespace `team-a`");
+            assert_eq!(told.problem(403), wanted, "{path}");
+        }
+    }
+    for name in ["default-operate", "default-approve"] {
+        house.act_as(name);
+        for (path, body) in operate.iter().chain(&approve) {
+            house.post(path, body.clone()).await.problem(403);
+        }
+    }
+    let reads = [pipeline, &format!("{pipeline}/environments/prod"), &format!("{pipeline}/environments/prod/explain")];
+    let lists = ["/api/v1/promotions/team-a/shop-prod-1", proposal, &format!("{proposal}/diff")];
+    let filtered = ["pipelines", "promotions", "proposals", "versions", "audit"]
+        .map(|it| format!("/api/v1/{it}?namespace=team-a"));
+    for path in reads.into_iter().chain(lists).chain(filtered.iter().map(String::as_str)) {
+        let told = house.get(path).await;
+        let wanted = "`default-approve` does not have the right to view in namespace `team-a`";
+        assert_eq!(told.problem(403), wanted, "{path}");
+    }
+    assert!(house.journal.told().is_empty());
+}
+
+#[tokio::test]
+async fn what_concerns_all_namespaces_needs_the_right_in_all_of_them() {
+    let mut house = House::tokens().await;
+    house.act_as("admin");
+    house.post("/api/v1/freezes", json!({"name": "all", "reason": "x"})).await.ok(201);
+    let backup = house.post("/api/v1/backup", json!({"file": "/tmp/x"})).await;
+    assert!(backup.problem(403).contains("loopback"));
+    house.act_as("team-a-operate");
+    let told = house.post("/api/v1/freezes", json!({"reason": "x"})).await;
+    assert_eq!(told.problem(403), "`team-a-operate` does not have the right to operate in all namespaces");
+    house.delete("/api/v1/freezes/all").await.problem(403);
+    house.post("/api/v1/backup", json!({"file": "/tmp/x"})).await.problem(403);
+    house.post("/api/v1/freezes", json!({"name": "a", "namespace": "team-a", "reason": "x"})).await.ok(201);
+    house.delete("/api/v1/freezes/a").await.ok(204);
+}
+
+#[tokio::test]
+async fn each_right_lets_do_what_it_is_for() {
+    let mut house = House::tokens().await;
+    house.promotion(&promotion(SHOP, "prod", 1, "2.0.0", Phase::Pending)).await;
+    house.act_as("team-a-operate");
+    house.post("/api/v1/pipelines/team-a/shop/suspend", json!({})).await.ok(204);
+    house.act_as("team-a-approve");
+    house.post("/api/v1/pipelines/team-a/shop/environments/prod/reject", json!({})).await.ok(200);
+    let told = ["suspend team-a/shop by team-a-operate", "reject team-a/shop/prod by team-a-approve"];
+    assert_eq!(house.journal.told(), told);
+    assert!(house.token.as_ref().unwrap().contains(SECRET));
+}

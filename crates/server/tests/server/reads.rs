@@ -1,0 +1,174 @@
+//! What is shown, and how lists are filtered and paged.
+
+use serde_json::json;
+use weir_core::Phase;
+use weir_ports::CatalogNotice;
+
+use crate::{
+    house::{House, upgraded},
+    records::{PODINFO, SHOP, promotion, proposed},
+};
+
+#[tokio::test]
+async fn a_pipeline_is_shown_whole() {
+    let house = House::open().await;
+    house.report("dev", &upgraded("6.2.0", 1)).await.ok(202);
+    let mut next = promotion(PODINFO, "qa", 1, "6.2.0", Phase::Proposed);
+    proposed(&mut next, Some("https://forge.example.org/pull/7"));
+    house.promotion(&next).await;
+
+    let shown = house.get("/api/v1/pipelines/default/podinfo").await.ok(200).json;
+    let names: Vec<_> = shown["environments"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+    assert_eq!(names, ["dev", "qa", "prod"]);
+    let dev = &shown["environments"][0];
+    assert_eq!(dev["detection"], "events");
+    assert_eq!(dev["targets"][0]["name"], "default/dev/podinfo");
+    assert_eq!(dev["targets"][0]["workloads"][0]["version"], "6.2.0");
+    assert_eq!(dev["targets"][0]["workloads"][0]["state"], "healthy");
+    assert_eq!(dev["explanation"]["verdict"], "first");
+    let qa = &shown["environments"][1];
+    assert_eq!(qa["promotion"]["proposal"]["url"], "https://forge.example.org/pull/7");
+    assert_eq!(qa["promotion"]["phase"], "Proposed");
+    assert_eq!(qa["strategy"]["forge"], "github");
+    assert!(qa["explanation"]["headline"].as_str().unwrap().contains("6.2.0"), "{qa}");
+
+    let alone = house.get("/api/v1/pipelines/default/podinfo/environments/qa").await.ok(200).json;
+    assert_eq!(alone["promotion"], qa["promotion"]);
+    let why = house.get("/api/v1/pipelines/default/podinfo/environments/qa/explain").await.ok(200).json;
+    assert_eq!(why["headline"], qa["explanation"]["headline"]);
+    house.get("/api/v1/pipelines/default/podinfo/environments/nowhere").await.problem(404);
+    house.get("/api/v1/pipelines/default/nothing").await.problem(404);
+    house.get("/api/v1/pipelines/NO/nothing").await.problem(404);
+}
+
+#[tokio::test]
+async fn gates_are_shown_as_sentences() {
+    let house = House::open().await;
+    let prod = house.get("/api/v1/pipelines/team-a/shop/environments/prod").await.ok(200).json;
+    assert_eq!(prod["gates"][0]["name"], "approval");
+    assert_eq!(prod["gates"][0]["sentence"], "1 have to agree; anybody of group `release` may");
+    assert_eq!(prod["strategy"]["repository"], "https://git.example.org/config.git");
+}
+
+#[tokio::test]
+async fn pipelines_are_filtered() {
+    let house = House::open().await;
+    house.post("/api/v1/pipelines/team-a/shop/suspend", json!({})).await.ok(204);
+    house.promotion(&promotion(PODINFO, "qa", 1, "6.2.0", Phase::Failed)).await;
+    let names = async |query: &str| {
+        let page = house.get(&format!("/api/v1/pipelines?{query}")).await.ok(200);
+        page.names().join(" ")
+    };
+    assert_eq!(names("").await, "podinfo shop");
+    assert_eq!(names("namespace=team-a").await, "shop");
+    assert_eq!(names("name=info").await, "podinfo");
+    assert_eq!(names("suspended=true").await, "shop");
+    assert_eq!(names("phase=Failed").await, "podinfo");
+    assert_eq!(names("problem=true").await, "podinfo");
+    assert_eq!(names("problem=false").await, "shop");
+    assert_eq!(names("hold=Soaking").await, "");
+    house.get("/api/v1/pipelines?suspended=perhaps").await.problem(400);
+}
+
+#[tokio::test]
+async fn lists_are_paged_in_a_stable_order() {
+    let house = House::open().await;
+    for name in ["a", "b", "c", "d"] {
+        house.define(&format!(
+            "{{apiVersion: pipelines.weave.works/v1alpha1, kind: Pipeline, metadata: {{name: {name}, namespace: pages}}, \
+             spec: {{environments: [{{name: dev, targets: [{{namespace: x}}]}}]}}}}"
+        ));
+    }
+    let first = house.get("/api/v1/pipelines?namespace=pages&limit=3").await.ok(200);
+    assert_eq!(first.names(), ["a", "b", "c"]);
+    let token = first.json["continue"].as_str().unwrap();
+    let second = house.get(&format!("/api/v1/pipelines?namespace=pages&limit=3&continue={token}")).await.ok(200);
+    assert_eq!(second.names(), ["d"]);
+    assert!(second.json["continue"].is_null());
+    let exact = house.get("/api/v1/pipelines?namespace=pages&limit=4").await.ok(200);
+    assert!(exact.json["continue"].is_null());
+    house.get("/api/v1/pipelines?continue=nonsense").await.problem(400);
+}
+
+#[tokio::test]
+async fn promotions_of_the_past_are_paged_newest_first_and_none_is_shown_twice() {
+    let house = House::open().await;
+    let past = |ordinal| promotion(PODINFO, "qa", ordinal, "6.2.0", Phase::Succeeded);
+    house.journal.past.lock().unwrap().extend((1..=5).map(past));
+    let first = house.get("/api/v1/promotions?limit=2").await.ok(200);
+    assert_eq!(first.names(), ["podinfo-qa-5", "podinfo-qa-4"]);
+    // Another one begins, and moves the rest along.
+    house.journal.past.lock().unwrap().push(past(6));
+    let token = first.json["continue"].as_str().unwrap();
+    let second = house.get(&format!("/api/v1/promotions?limit=2&continue={token}")).await.ok(200);
+    let token = second.json["continue"].as_str().unwrap();
+    let third = house.get(&format!("/api/v1/promotions?limit=2&continue={token}")).await.ok(200);
+    assert_eq!([second.names(), third.names()].concat(), ["podinfo-qa-3", "podinfo-qa-2", "podinfo-qa-1"]);
+    assert!(third.json["continue"].is_null());
+
+    assert_eq!(house.get("/api/v1/promotions?live=true").await.names(), Vec::<&str>::new());
+    assert_eq!(house.get("/api/v1/promotions?phase=Succeeded&namespace=team-a").await.names(), Vec::<&str>::new());
+    house.get("/api/v1/promotions?phase=Nonsense").await.problem(400);
+    house.get("/api/v1/promotions?pipeline=podinfo").await.problem(400);
+    let shown = house.get("/api/v1/promotions/default/podinfo-qa-2").await.ok(200);
+    assert_eq!(shown.json["ordinal"], 2);
+    house.get("/api/v1/promotions/default/podinfo-qa-99").await.problem(404);
+    house.get("/api/v1/promotions/default/nonsense").await.problem(404);
+}
+
+#[tokio::test]
+async fn a_promotion_is_found_by_its_name() {
+    let house = House::open().await;
+    house.promotion(&promotion(SHOP, "prod", 3, "2.0.0", Phase::Pending)).await;
+    let shown = house.get("/api/v1/promotions/team-a/shop-prod-3").await.ok(200);
+    assert_eq!(shown.json["release"]["workloads"]["HelmRelease/shop"], "2.0.0");
+    house.get("/api/v1/promotions/default/shop-prod-3").await.problem(404);
+}
+
+#[tokio::test]
+async fn what_runs_where_is_filtered_and_paged() {
+    let house = House::open().await;
+    house.report("dev", &upgraded("6.3.0", 1)).await.ok(202);
+    for cluster in ["qa", "perf"] {
+        let path = format!("/promotion/default/podinfo/qa?cluster={cluster}");
+        house.event(&path, &upgraded("6.2.0", 1)).send().await.unwrap();
+    }
+    let targets = async |query: &str| {
+        let page = house.get(&format!("/api/v1/versions?{query}")).await.ok(200);
+        let items = page.json["items"].as_array().unwrap().iter();
+        items.map(|item| item["target"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    let (dev, qa, perf) = ("default/dev/podinfo", "default/qa/podinfo", "default/perf/podinfo");
+    assert_eq!(targets("").await, format!("{dev} {perf} {qa}"));
+    assert_eq!(targets("version=6.2.0").await, format!("{perf} {qa}"));
+    assert_eq!(targets("version=6.*").await, format!("{dev} {perf} {qa}"));
+    assert_eq!(targets("version=6.").await, "");
+    assert_eq!(targets("environment=qa&cluster=qa").await, qa);
+    assert_eq!(targets("cluster=default/dev").await, dev);
+    assert_eq!(targets("workload=podinfo&healthy=true&pipeline=podinfo&namespace=default").await, targets("").await);
+    assert_eq!(targets("workload=Kustomization/podinfo").await, "");
+    let page = house.get("/api/v1/versions?limit=2").await;
+    let token = page.json["continue"].as_str().unwrap();
+    assert_eq!(targets(&format!("continue={token}")).await, qa);
+    assert_eq!(page.json["items"][0]["images"], json!([]));
+}
+
+#[tokio::test]
+async fn the_status_tells_what_is_wrong_with_the_definitions() {
+    let house = House::open().await;
+    house.world.define(CatalogNotice::Problems(vec!["a.yaml: line 3: no such field".to_owned()]));
+    let status = house.get("/api/v1/status").await.ok(200).json;
+    assert_eq!(status["ready"], true);
+    assert_eq!(status["problems"][0], "a.yaml: line 3: no such field");
+    assert_eq!(status["counts"]["pipelines"], 2);
+    assert_eq!(status["actor"]["name"], "local");
+}
+
+#[tokio::test]
+async fn readiness_follows_the_world_and_life_does_not() {
+    let house = House::build(|_| {}).await;
+    house.get("/healthz").await.ok(200);
+    house.get("/readyz").await.problem(503);
+    house.ready();
+    house.get("/readyz").await.ok(200);
+}
