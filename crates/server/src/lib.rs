@@ -14,6 +14,7 @@ mod extract;
 mod hex;
 mod metrics;
 mod origin;
+mod overview;
 mod page;
 mod prefer;
 mod probes;

@@ -104,9 +104,22 @@ async fn every_operation_says_what_it_does_and_what_it_answers() {
 #[tokio::test]
 async fn what_is_nowhere_is_a_problem_too() {
     let house = House::open().await;
-    house.get("/").await.problem(404);
+    house.get("/nothing").await.problem(404);
     house.get("/api/v1/nothing").await.problem(404);
     let told = house.get("/healthz").await.ok(200);
     assert_eq!(told.header("x-content-type-options"), "nosniff");
     assert_eq!(told.header("cache-control"), "no-store");
+}
+
+#[tokio::test]
+async fn people_find_a_page_where_they_are_sent() {
+    let house = House::open().await;
+    for path in ["/", "/proposals/default/podinfo-prod-1"] {
+        let told = house.get(path).await.ok(200);
+        assert!(told.text.contains("<title>Weir</title>"), "{}", told.text);
+        assert!(told.header("content-security-policy").contains("script-src 'self'"));
+    }
+    for (path, kind) in [("/overview/page.js", "text/javascript"), ("/overview/page.css", "text/css")] {
+        assert!(house.get(path).await.ok(200).header("content-type").starts_with(kind), "{path}");
+    }
 }
