@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot run shall say so")]
 
 mod completion;
+mod demo;
 mod documentation;
 mod explain;
 mod export;
@@ -11,6 +12,7 @@ mod lint;
 mod plan;
 mod program;
 mod server;
+mod serving;
 mod set_version;
 mod simulate;
 mod version;

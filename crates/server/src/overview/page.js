@@ -104,7 +104,7 @@ async function proposal(namespace, name) {
     ...it.holds.map((hold) => make("p", "hold", make("b", "", hold.name), ` ${hold.sentence}`)),
     diff.ok ? changes : make("p", "", "Its commits are gone."),
     ...it.comments.map((comment) => make("p", "", make("b", "", comment.by), `: ${comment.body}`)),
-    make("p", "", `Merge it with: weir proposal merge ${namespace}/${name}`),
+    it.state.name === "open" ? make("p", "", `Merge it with: weir proposal merge ${namespace}/${name}`) : "",
   );
 }
 
