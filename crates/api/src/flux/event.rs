@@ -96,7 +96,9 @@ pub fn event(body: &[u8], received: Timestamp, version: Option<&VersionRule>) ->
             Err(ignored) => return Ok(Heard::Nothing(ignored)),
         },
     };
-    let at = event.timestamp.as_deref().and_then(|text| text.parse().ok()).unwrap_or(received);
+    let told = event.timestamp.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
+    // A clock that is ahead would outrank every report until that time has come.
+    let at = told.map_or(received, |at| at.min(received));
     let cluster = event.text("cluster").filter(|name| !name.is_empty()).map(str::to_owned);
     let report = Report { at, received, outcome };
     Ok(Heard::Report(Reported { workload, namespace, cluster, uid: event.involved_object.uid, report }))

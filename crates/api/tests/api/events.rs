@@ -230,3 +230,10 @@ fn what_is_no_event_says_so() {
         assert!(error.contains("not an event of Flux"), "{error}");
     }
 }
+
+#[test]
+fn a_clock_that_is_ahead_does_not_outrank_what_comes_after() {
+    let mut body = helm("UpgradeSucceeded", "info");
+    body["timestamp"] = json!("2999-01-01T00:00:00Z");
+    assert_eq!(report(&body).report.at, now());
+}
