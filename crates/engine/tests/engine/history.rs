@@ -11,7 +11,7 @@ use weir_testkit::sim::{Fate, Weather};
 use crate::{
     actors::{developer, flux, reviewer, stranger, take_back},
     laws::{check, check_end},
-    scene::{DEV, PROD, Scene},
+    scene::{DEV, PROD, Scene, main_branch},
 };
 
 /// What a history left behind, to compare it with its repetition.
@@ -96,9 +96,10 @@ async fn inspected(scene: &Scene) -> String {
     }
 }
 
-/// Returns when the last release has arrived everywhere.
+/// Returns when the last release has arrived everywhere, and no branch of Weir's is left behind.
 async fn arrived(scene: &Scene) {
-    while !scene.pipelines.iter().all(|pipeline| has_arrived(scene, &pipeline.key)) {
+    let left = || scene.sim.repos.branches().iter().any(|it| *it != main_branch() && !scene.sim.repos.is_by_hand(it));
+    while left() || !scene.pipelines.iter().all(|pipeline| has_arrived(scene, &pipeline.key)) {
         take_back(scene).await;
         tokio::time::sleep(Duration::from_secs(20)).await;
     }

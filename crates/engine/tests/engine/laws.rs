@@ -95,7 +95,7 @@ fn proposals(scene: &Scene) -> Vec<PlainProposal> {
     })
 }
 
-/// At the end: nothing of others is lost, nothing was proposed again for no reason, and no branch is left behind.
+/// At the end: nothing of others is lost, and nothing was proposed again for no reason.
 pub(crate) fn check_end(scene: &Scene) -> Result<(), String> {
     let files = scene.sim.repos.files_of(&main_branch());
     for (path, line) in &scene.diary.borrow().foreign {

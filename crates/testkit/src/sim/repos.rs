@@ -18,6 +18,9 @@ use super::{
     fate::{Fate, Turn},
 };
 
+/// How the message of a commit begins that did not come through the port.
+const BY_HAND: &str = "by hand";
+
 type Files = BTreeMap<FilePath, Vec<u8>>;
 
 /// One repository in memory, under some fate. All addresses lead to it.
@@ -93,7 +96,7 @@ impl SimRepos {
         let mut files = parent.as_ref().map(|id| state.commits[id].files.clone()).unwrap_or_default();
         let before = files.get(path).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
         files.insert(path.clone(), change(before).into_bytes());
-        let made = Commit { parent, files, message: format!("by hand, number {}", state.commits.len()) };
+        let made = Commit { parent, files, message: format!("{BY_HAND}, number {}", state.commits.len()) };
         let id = id(&made);
         state.commits.insert(id.clone(), made);
         state.branches.insert(branch.clone(), id);
@@ -108,6 +111,12 @@ impl SimRepos {
     /// The branches that there are.
     pub fn branches(&self) -> Vec<BranchName> {
         self.state().branches.keys().cloned().collect()
+    }
+
+    /// Whether the tip of a branch was made by hand.
+    pub fn is_by_hand(&self, branch: &BranchName) -> bool {
+        let state = self.state();
+        state.branches.get(branch).is_some_and(|id| state.commits[id].message.starts_with(BY_HAND))
     }
 
     /// The moves of branches through the port since the last time this was asked.
