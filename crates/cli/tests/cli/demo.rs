@@ -15,6 +15,16 @@ struct Demo {
     server: String,
 }
 
+/// A test that fails leaves nothing running.
+impl Drop for Demo {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            drop(self.child.kill());
+            drop(self.child.wait());
+        }
+    }
+}
+
 impl Demo {
     fn start(folder: &Path) -> Self {
         let mut child = Command::new(cargo_bin("weir"))

@@ -131,6 +131,16 @@ impl Site {
     }
 }
 
+/// A test that fails leaves nothing running.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            drop(self.child.kill());
+            drop(self.child.wait());
+        }
+    }
+}
+
 impl Running {
     /// Kills it as the machine would by losing its power.
     pub(crate) fn kill(mut self) {
