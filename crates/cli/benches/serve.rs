@@ -124,6 +124,7 @@ fn together() {
 fn accepts() {
     for (what, spec, gates) in [("suspended", "  suspend: true\n", ""), ("held by an approval", "", APPROVAL)] {
         let site = Site::new();
+        site.repository();
         site.pipelines(1_000, spec, gates);
         let server = site.start();
         let mut taken = flood(&server, 1_000, 64, Duration::from_secs(10));
@@ -181,10 +182,12 @@ fn flood(server: &Running, pipelines: usize, connections: usize, time: Duration)
 
 fn memory() {
     let site = Site::new();
+    site.repository();
     site.pipelines(1_000, "", APPROVAL);
     let server = site.start();
     row("1,000 pipelines, before the first event, MB", server.memory());
     server.one_each(1_000);
+    site.rest();
     row("1,000 pipelines, one event each, MB", server.memory());
 }
 
@@ -192,10 +195,11 @@ const MANY: usize = 5_000;
 
 fn idle() {
     let site = Site::new();
+    site.repository();
     site.pipelines(MANY, "", APPROVAL);
     let server = site.start();
     server.one_each(MANY);
-    thread::sleep(Duration::from_secs(5));
+    site.rest();
     let (before, stamps) = (server.cpu(), site.stamps());
     thread::sleep(Duration::from_secs(60));
     let used = server.cpu().saturating_sub(before).as_secs_f64() / 60.0;
@@ -206,9 +210,11 @@ fn idle() {
 
 fn restart() {
     let site = Site::new();
+    site.repository();
     site.pipelines(MANY + 1, "", APPROVAL);
     let server = site.start();
     server.one_each(MANY);
+    site.rest();
     server.stop();
     let begun = Instant::now();
     let server = site.start();
@@ -353,6 +359,16 @@ spec:
         server
     }
 
+    /// Waits until nothing was written for a while: everything that follows from the events is done.
+    fn rest(&self) {
+        let quiet = || {
+            let before = self.stamps();
+            thread::sleep(Duration::from_secs(3));
+            self.stamps() == before
+        };
+        until("nothing is written any more", quiet);
+    }
+
     /// When the files of the store were last written to, and how long they are.
     fn stamps(&self) -> Vec<(SystemTime, u64)> {
         let stamp = |name| fs::metadata(self.path(name)).map(|it| (it.modified().unwrap(), it.len()));
@@ -422,7 +438,6 @@ impl Running {
         let last = format!("/api/v1/pipelines/default/app-{}/environments/prod", pipelines - 1);
         let mut client = self.connect();
         until("everything is decided", || client.request("GET", &last, "", "").1.contains("\"promotion\""));
-        thread::sleep(Duration::from_secs(1));
     }
 
     /// Resident memory, in MB.
