@@ -26,7 +26,7 @@ use weir_ports::{
     Clock as _, ConfigRepos as _, Record, RecordKey, RepoAccess, RepoError, Store as _, StoreError, Stored,
 };
 
-use crate::{access::access, memory::Memory, ports::Ports, settings::Settings, world::World};
+use crate::{access::access, decide::decide, memory::Memory, ports::Ports, settings::Settings, world::World};
 
 pub(crate) use places::{MARKER, Places, Scope};
 pub(crate) use train::Stations;
@@ -126,7 +126,12 @@ impl<P: Ports> Carrier<'_, P> {
         if load.promotion.leg.facts.base.as_ref().map(|base| &base.declares) != decided_on.as_ref() {
             // What was decided was decided on something else. With this on the record, it is decided anew.
             self.learn(&mut load).await?;
-            return if load.promotion.leg.intent == Some(Intent::Locate) { Ok(()) } else { Err(Trouble::Stale) };
+            if load.promotion.leg.intent != Some(Intent::Locate) {
+                return Err(Trouble::Stale);
+            }
+            if !self.decided_to_propose(&mut load).await? {
+                return Ok(());
+            }
         }
         match load.promotion.leg.intent.clone() {
             None | Some(Intent::Locate | Intent::Notify) => self.tidy(&mut load).await?,
@@ -136,6 +141,16 @@ impl<P: Ports> Carrier<'_, P> {
             Some(Intent::Close(note)) => self.close(&mut load, note).await?,
         }
         self.learn(&mut load).await
+    }
+
+    /// Decides on what was just seen, so that a proposal that follows need not look at the same branches once more.
+    async fn decided_to_propose(&self, load: &mut Load<'_>) -> Result<bool, Trouble> {
+        let key = &load.promotion.key;
+        decide(&key.pipeline, self.world, self.ports).await;
+        let Some(promotion) = self.promotion(key).await? else { return Ok(false) };
+        let follows = promotion.leg.intent == Some(Intent::Propose) && promotion.leg.facts == load.promotion.leg.facts;
+        load.promotion = promotion;
+        Ok(follows)
     }
 
     /// Reads everything that a step is taken by, and brings the facts up to date with it.

@@ -6,6 +6,7 @@
 use std::{
     ffi::OsString,
     io,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Stdio,
 };
@@ -72,6 +73,17 @@ pub(crate) struct Git {
     room: Semaphore,
 }
 
+/// Where a program of a bare name is, looked up once. With a bare name and an environment of its own, every call would
+/// copy the page tables of this process, only to find the program in the copy.
+fn found(program: PathBuf) -> PathBuf {
+    let is_bare = program.parent() == Some(Path::new(""));
+    let folders = std::env::var_os("PATH").filter(|_| is_bare).unwrap_or_default();
+    let runs = |path: &PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let mut places = std::env::split_paths(&folders).filter(absolute).map(|folder| folder.join(&program));
+    places.find(runs).unwrap_or(program)
+}
+
 /// One call of the program.
 pub(crate) struct Call<'a> {
     arguments: Vec<OsString>,
@@ -125,7 +137,8 @@ impl Output {
 }
 
 impl Git {
-    pub(crate) fn new(settings: Settings, root: PathBuf) -> Self {
+    pub(crate) fn new(mut settings: Settings, root: PathBuf) -> Self {
+        settings.program = found(settings.program);
         Self { room: Semaphore::new(settings.processes.max(1)), settings, root }
     }
 

@@ -20,6 +20,10 @@ impl<P: Ports> Carrier<'_, P> {
             // There is no place, or all of them say so already. Both are facts of the base branch.
             return Ok(());
         }
+        // What was opened a moment ago need not be made once more, only to be found there.
+        if !self.wants(&load.promotion.key, &Intent::Propose) {
+            return Err(Trouble::Unwanted);
+        }
         let commit = self.commit(load, &load.promotion, &load.base, &edited).await?;
         // Right before the change that others see: gates may have closed, and freezes may have come.
         if !self.wants(&load.promotion.key, &Intent::Propose) {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use weir_core::{
-    EnvironmentName, Freeze, Pipeline, PipelineKey, PlainProposal, PlainState, Promotion, PromotionKey, Snapshot,
+    EnvironmentName, Freeze, Intent, Pipeline, PipelineKey, PlainProposal, PlainState, Promotion, PromotionKey,
+    Snapshot,
 };
 use weir_ports::{Definition, PipelineRecord, Record, RecordKey, RecordVersion};
 
@@ -130,7 +131,7 @@ impl Known {
                 let before = self.proposals.get(&proposal.key);
                 let news = match before {
                     Some(before) => !before.says_the_same_as(&proposal),
-                    None => proposal.state == PlainState::Open,
+                    None => proposal.state == PlainState::Open && !self.is_as_opened(&proposal),
                 };
                 if news {
                     carry = self.newest(&proposal.key.environment).map(|newest| newest.key.clone());
@@ -140,6 +141,17 @@ impl Known {
             Record::Freeze(_) => {}
         }
         Kept::News { carry }
+    }
+
+    /// Whether a proposal is as the carrier has just opened it: whoever opened it goes on by itself, and after a crash
+    /// the intent of the promotion wakes it.
+    fn is_as_opened(&self, proposal: &PlainProposal) -> bool {
+        let opener = self.newest(&proposal.key.environment).filter(|newest| newest.key == proposal.key);
+        let proposes = |it: &Promotion| it.leg.intent == Some(Intent::Propose) && it.leg.facts.proposal.is_none();
+        opener.is_some_and(proposes)
+            && proposal.merge.is_none()
+            && proposal.reviews.is_empty()
+            && proposal.comments.is_empty()
     }
 
     /// A record is gone; `true` if that is news.
