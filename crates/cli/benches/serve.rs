@@ -3,7 +3,6 @@
 //! `cargo bench -p weir --bench serve -- proposal together` runs some parts; without names, all of them. Client and server
 //! share the cores of one machine, so what the client takes is missing to the server.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot be set up shall stop")]
-#![expect(clippy::panic, reason = "a bench that measures something else than it should shall stop")]
 #![expect(clippy::print_stdout, reason = "what was measured is the output")]
 
 use std::{
@@ -94,17 +93,17 @@ fn together() {
     site.pipelines(COUNT, "", "");
     site.count_calls();
     let server = site.start();
-    let begin = Barrier::new(COUNT + 1);
+    let barrier = Barrier::new(COUNT + 1);
     let took = thread::scope(|scope| {
         for number in 0..COUNT {
-            let (begin, mut client, body) = (&begin, server.connect(), event(number, 1));
+            let (barrier, mut client, body) = (&barrier, server.connect(), event(number, 1));
             scope.spawn(move || {
-                begin.wait();
+                barrier.wait();
                 let answer = client.report(number, &body, "");
                 assert_eq!(answer.0, 202, "{}", answer.1);
             });
         }
-        begin.wait();
+        barrier.wait();
         Instant::now()
     });
     // Only so many may wait for an outcome at the same time; the log tells of all.
@@ -146,14 +145,14 @@ struct Taken {
 
 /// Posts new versions over kept-open connections, each with pipelines of its own, one event after the other.
 fn flood(server: &Running, pipelines: usize, connections: usize, time: Duration) -> Taken {
-    let begin = Barrier::new(connections + 1);
+    let barrier = Barrier::new(connections + 1);
     thread::scope(|scope| {
         let clients: Vec<_> = (0..connections)
             .map(|first| {
-                let (begin, mut client) = (&begin, server.connect());
+                let (barrier, mut client) = (&barrier, server.connect());
                 scope.spawn(move || {
                     let mut times = Vec::new();
-                    begin.wait();
+                    barrier.wait();
                     let end = Instant::now() + time;
                     for version in 1.. {
                         for number in (first..pipelines).step_by(connections) {
@@ -171,7 +170,7 @@ fn flood(server: &Running, pipelines: usize, connections: usize, time: Duration)
                 })
             })
             .collect();
-        begin.wait();
+        barrier.wait();
         let before = (server.cpu(), cpu(std::process::id()));
         thread::sleep(time);
         let after = (server.cpu(), cpu(std::process::id()));
@@ -201,7 +200,7 @@ fn idle() {
     server.one_each(MANY);
     site.rest();
     let (before, stamps) = (server.cpu(), site.stamps());
-    thread::sleep(Duration::from_secs(60));
+    thread::sleep(Duration::from_mins(1));
     let used = server.cpu().saturating_sub(before).as_secs_f64() / 60.0;
     row("5,000 idle pipelines: share of a core over 60 s", format!("{:.2} %", used * 100.0));
     row("5,000 idle pipelines: files of the store written to", if site.stamps() == stamps { "no" } else { "yes" });
@@ -349,8 +348,8 @@ spec:
         let mut address = None;
         until("it listens", || {
             let text = fs::read_to_string(&log).unwrap();
-            let said = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            address = said.filter_map(|it| it.pointer("/fields/address")?.as_str().map(str::to_owned)).next();
+            let mut said = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            address = said.find_map(|it| it.pointer("/fields/address")?.as_str().map(str::to_owned));
             address.is_some()
         });
         let server = Running { child, address: address.unwrap() };

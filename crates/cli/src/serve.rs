@@ -185,9 +185,6 @@ impl Serving {
             output::warn(&problem);
         }
         let catalog = FolderCatalog::open(&self.manifests)?;
-        for problem in catalog.problems() {
-            output::warn(&problem);
-        }
         let repos = GitRepos::open(self.data.join("repositories"), weir_git::Settings::default())?;
         Ok(OneMachine { catalog, store, repos: Timed::new(repos, metrics.clone()), clock: SystemClock })
     }

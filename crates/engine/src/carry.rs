@@ -169,6 +169,7 @@ impl<P: Ports> Carrier<'_, P> {
         let mut load = Load { promotion, repository, access, branch, base, tip, places, proposal };
         load.facts().problem = None;
         self.see_base(&mut load)?;
+        self.see_merge(&mut load).await?;
         self.see_proposal(&mut load)?;
         Ok(load)
     }

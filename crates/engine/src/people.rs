@@ -160,8 +160,8 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
             may_approve(&defined.gates, promotion, &asked.by, environment)?;
             let given = |approval: &Approval| approval.by.name == asked.by.name && approval.release == release;
             promotion.approvals.retain(|approval| !given(approval));
-            promotion.approvals.push(Approval { by: asked.by.clone(), release, at });
-            Ok(())
+            promotion.approvals.push(Approval { by: asked.by.clone(), release: release.clone(), at });
+            Ok(release)
         })
         .await
     }
@@ -176,7 +176,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         self.on_live(asked, "reject", pipeline, environment, |_, promotion, at| {
             let why = asked.why.as_deref().map(Arc::from);
             promotion.rejection = Some(Rejection { by: asked.by.clone(), at, why });
-            Ok(())
+            Ok(promotion.release.clone())
         })
         .await
     }
@@ -199,6 +199,9 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
     /// Sets a freeze.
     pub async fn freeze(&self, asked: &Asked, freeze: Freeze) -> Result<(), Denied> {
         let name = freeze.name.clone();
+        if self.store.get(&RecordKey::Freeze(name.clone())).await?.is_some() {
+            return Err(Denied::FreezeExists(name));
+        }
         self.note(asked, "freeze", None, format!("freeze/{name}"), Some(freeze.reason.clone())).await?;
         let record = Record::Freeze(freeze);
         match self.store.create(record.clone()).await {
@@ -220,27 +223,27 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         Ok(())
     }
 
-    /// Changes the promotion that is on its way.
+    /// Changes the promotion that is on its way. `change` says which release it was about.
     async fn on_live(
         &self,
         asked: &Asked,
         verb: &str,
         pipeline: &PipelineKey,
         environment: &EnvironmentName,
-        change: impl Fn(&Known, &mut Promotion, Timestamp) -> Result<(), Denied> + Send + Sync,
+        change: impl Fn(&Known, &mut Promotion, Timestamp) -> Result<Release, Denied> + Send + Sync,
     ) -> Result<Promotion, Denied> {
         let change = &change;
         self.retry(|| async move {
             let at = self.clock.now();
-            let promotion = self.look(pipeline, |known| {
+            let (promotion, about) = self.look(pipeline, |known| {
                 known.pipeline().environment_named(environment)?;
                 let mut promotion =
                     known.newest(environment).cloned().ok_or_else(|| Denied::NothingUnderWay(environment.clone()))?;
                 under_way(&promotion)?;
-                change(known, &mut promotion, at)?;
-                Ok::<_, Denied>(promotion)
+                let about = change(known, &mut promotion, at)?;
+                Ok::<_, Denied>((promotion, about))
             })??;
-            let detail = Some(promotion.release.to_string());
+            let detail = Some(about.to_string());
             self.note(asked, verb, Some(pipeline), place(pipeline, environment), detail).await?;
             save(Record::Promotion(Box::new(promotion.clone())), self.world, self.store).await?;
             Ok(promotion)

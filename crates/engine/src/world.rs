@@ -122,6 +122,9 @@ impl World {
                 }
             }
             CatalogNotice::Problems(problems) => {
+                for problem in problems.iter().filter(|problem| !index.problems.contains(problem)) {
+                    tracing::warn!(problem, "a definition is wrong; what it said last stays in force");
+                }
                 index.problems = problems;
                 self.changes.tell(Change { pipeline: None, what: What::Problems });
             }

@@ -102,7 +102,7 @@ impl Place {
         wait(async {
             let path = format!("{}/{verb}", environment_path(&self.pipeline, &self.environment));
             let promotion: Value = client.post(&path, body).await?;
-            let release = text(&promotion, "/release/name");
+            let release = body.get("version").map_or_else(|| text(&promotion, "/release/name"), |it| text(it, ""));
             output::say(format_args!("{release} {done} {} of {}", self.environment, self.pipeline));
             if stay { watch(&client, &self.pipeline, &self.environment).await } else { Ok(()) }
         })

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     output::{Output, table},
-    remote::{Server, text, wait},
+    remote::{Server, pipeline as pipeline_key, text, wait},
 };
 
 const EXAMPLE: &str = "\
@@ -44,6 +44,14 @@ enum What {
     /// Who did what, newest first
     #[command(after_help = "Example:\n  weir get audit --pipeline podinfo")]
     Audit(Audit),
+    /// What is wrong with the manifests, with file and line
+    #[command(after_help = "Example:\n  weir get problems")]
+    Problems {
+        #[command(flatten)]
+        server: Server,
+        #[command(flatten)]
+        output: Output,
+    },
 }
 
 /// What every list has.
@@ -206,6 +214,15 @@ impl Get {
                 let nothing = "nothing is frozen";
                 it.common.show(List { path: "/api/v1/freezes", query: Vec::new(), header, rows: freeze, nothing })
             }
+            What::Problems { server, output } => {
+                let status: Value = wait(server.client()?.get("/api/v1/status", &[]))?;
+                let problems = status.get("problems").cloned().unwrap_or_default();
+                output.print(&problems, |problems| {
+                    let lines: Vec<_> =
+                        list(problems, "").iter().map(|problem| format!("{}\n", text(problem, ""))).collect();
+                    if lines.is_empty() { "nothing is wrong\n".to_owned() } else { lines.concat() }
+                })
+            }
             What::Audit(it) => {
                 let query = given(&[("pipeline", &it.pipeline), ("by", &it.by)]);
                 let header = &["AT", "BY", "DID", "TO", "DETAIL", "WHY"];
@@ -219,7 +236,14 @@ impl Get {
 impl Common {
     fn show(self, list: List) -> Result<()> {
         let List { path, mut query, header, rows, nothing } = list;
-        query.extend(self.namespace.map(|namespace| ("namespace", namespace)));
+        let mut namespace = self.namespace;
+        if let Some((_, named)) = query.iter_mut().find(|(name, _)| *name == "pipeline") {
+            let key = pipeline_key(named)?;
+            let home = Some(key.namespace.to_string());
+            namespace = if named.contains('/') { home } else { namespace.or(home) };
+            *named = key.name.to_string();
+        }
+        query.extend(namespace.map(|namespace| ("namespace", namespace)));
         let client = self.server.client()?;
         let items = wait(client.list(path, &query, self.limit))?;
         self.output.print(&items, |items| {
@@ -264,7 +288,7 @@ fn pipeline(item: &Value) -> Vec<Vec<String>> {
             or_dash(text(environment, "/runs/name")),
             or_dash(text(environment, "/release/name")),
             or_dash(text(environment, "/phase")),
-            or_dash(holds.join(", ")),
+            or_dash(once(holds)),
         ]
     };
     list(item, "/environments").iter().map(row).collect()
@@ -280,8 +304,15 @@ fn promotion(item: &Value) -> Vec<Vec<String>> {
         text(item, "/release/name"),
         text(item, "/phase"),
         since.unwrap_or_else(|| "-".to_owned()),
-        or_dash(holds.join(", ")),
+        or_dash(once(holds)),
     ]]
+}
+
+/// Names in a row, each once.
+fn once<T: AsRef<str> + PartialEq>(mut names: Vec<T>) -> String {
+    names.dedup();
+    let names: Vec<_> = names.iter().map(AsRef::as_ref).collect();
+    names.join(", ")
 }
 
 fn proposal(item: &Value) -> Vec<Vec<String>> {

@@ -4,6 +4,7 @@ use std::{
     fmt::Write as _,
     fs,
     io::Write as _,
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -110,9 +111,9 @@ impl Folder {
             let _ = write!(text, "{byte:02x}");
             text
         });
-        fs::write(self.root.join("key"), &key)?;
+        private(&self.root.join("key"), &key)?;
         fs::write(self.manifests().join("podinfo.yaml"), PIPELINE.replace("file:///path/to/config.git", &self.url()))?;
-        fs::write(self.manifests().join("secret.yaml"), SECRET.replace("made-by-weir-demo", &key))?;
+        private(&self.manifests().join("secret.yaml"), &SECRET.replace("made-by-weir-demo", &key))?;
         if self.repository().exists() {
             fs::remove_dir_all(self.repository())?;
         }
@@ -124,6 +125,13 @@ impl Folder {
         fs::write(self.root.join("made"), "")?;
         Ok(())
     }
+}
+
+/// Writes a file that only this user may read.
+fn private(path: &Path, text: &str) -> Result<()> {
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    Ok(file.write_all(text.as_bytes())?)
 }
 
 fn first_commit() -> Vec<u8> {

@@ -79,6 +79,7 @@ fn every_command_and_every_option_is_in_the_manual() {
         "get versions",
         "get freezes",
         "get audit",
+        "get problems",
         "explain",
         "promote",
         "approve",

@@ -192,7 +192,9 @@ impl fmt::Display for Remedy<'_> {
             Self::AddMarker => write!(f, "mark the version's place in the repository"),
             Self::NameWorkload { place } => write!(f, "add `\"workload\": \"KIND/NAME\"` to the marker at {place}"),
             Self::Retry { at } => write!(f, "tried again {at}"),
-            Self::ResolveByHand { proposal } => write!(f, "merge or close {proposal}, or reset its branch"),
+            Self::ResolveByHand { proposal } => {
+                write!(f, "merge its branch with git, close {proposal}, or reset its branch")
+            }
             Self::Rebuild { proposal } => write!(f, "{proposal} is built again on the new base"),
             Self::PassChecks { proposal } => write!(f, "have the checks of {proposal} pass"),
             Self::Review { proposal } => write!(f, "review and merge {proposal}"),

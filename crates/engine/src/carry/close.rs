@@ -5,22 +5,14 @@ use std::sync::Arc;
 use weir_core::{Intent, PlainState, Promotion, ProposalState};
 use weir_ports::{Clock as _, ConfigRepos as _, Push, RepoError};
 
-use super::{Carrier, Load, Trouble, declares};
+use super::{Carrier, Load, Trouble};
 use crate::ports::Ports;
 
 impl<P: Ports> Carrier<'_, P> {
-    /// Closes the proposal with a note, and removes its branch. One whose release the base branch declares by now was
-    /// merged, whoever did it.
+    /// Closes the proposal with a note, and removes its branch.
     pub(super) async fn close(&self, load: &mut Load<'_>, note: Arc<str>) -> Result<(), Trouble> {
         if let Some(proposal) = load.proposal.clone().filter(|proposal| proposal.state == PlainState::Open) {
-            let at = self.ports.clock().now();
-            let wanted = proposal.merge_asked_by().cloned();
-            let merged = declares(load, &proposal.release) && (wanted.is_some() || load.base == proposal.head);
-            let state = if merged {
-                PlainState::Merged { at, by: wanted, commit: load.base.clone() }
-            } else {
-                PlainState::Closed { at, by: None, note: Some(note) }
-            };
+            let state = PlainState::Closed { at: self.ports.clock().now(), by: None, note: Some(note) };
             self.end(load, &proposal.key, state).await?;
         }
         self.see_proposal(load)?;

@@ -47,6 +47,14 @@ impl<P: Ports> Carrier<'_, P> {
         self.tidy(load).await
     }
 
+    /// A proposal whose release the base branch declares was merged, whoever did it and by which commit.
+    pub(super) async fn see_merge(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
+        let open = load.proposal.clone().filter(|proposal| proposal.state == PlainState::Open);
+        let Some(proposal) = open.filter(|proposal| declares(load, &proposal.release)) else { return Ok(()) };
+        let (at, by) = (self.ports.clock().now(), proposal.merge_asked_by().cloned());
+        self.end(load, &proposal.key, PlainState::Merged { at, by, commit: load.base.clone() }).await
+    }
+
     /// Has the base branch declare the release.
     async fn change_base(
         &self,

@@ -26,6 +26,8 @@ struct Interest {
     base: Option<CommitId>,
     /// The branch of the proposal, and where it should be: nowhere, if the proposal is over.
     branch: Option<(BranchName, Option<CommitId>)>,
+    /// Somebody else has written to the branch: whatever they do next counts.
+    theirs: bool,
 }
 
 impl<P: Ports> Engine<P> {
@@ -86,7 +88,8 @@ impl<P: Ports> Engine<P> {
             heads.get(place)?.as_ref()
         };
         let changed = |interest: &&Interest| {
-            at(&interest.repository.base) != interest.base.as_ref()
+            interest.theirs
+                || at(&interest.repository.base) != interest.base.as_ref()
                 || interest.branch.as_ref().is_some_and(|(name, head)| at(name) != head.as_ref())
         };
         Ok(found.iter().filter(changed).map(|interest| interest.promotion.clone()).collect())
@@ -121,6 +124,7 @@ fn interests(known: &Known) -> Vec<Interest> {
             repository: repository.clone(),
             namespace: pipeline.key.namespace.clone(),
             base: Some(facts.base.as_ref()?.commit.clone()),
+            theirs: proposal.is_some_and(|proposal| proposal.changed_by.is_some()),
             branch: facts.branch.as_ref().map(|it| (it.name.clone(), proposal.map(|proposal| proposal.head.clone()))),
         })
     };

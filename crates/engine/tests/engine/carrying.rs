@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use weir_core::{ApprovalGate, Approvers, Freeze, Gate, Merge, Outcome, Phase, PlainState, Selector};
 use weir_engine::Denied;
-use weir_ports::Clock as _;
+use weir_ports::{Clock as _, DeedQuery, Journal as _};
 
 use crate::{
     scene::ada,
@@ -158,7 +158,7 @@ fn a_squash_merge_by_hand_counts_though_the_branch_is_left_behind() {
         stage.until_phase("1.1.0", Phase::Proposed).await;
         stage.edit("main", "app: 1.0.0", "app: 1.1.0");
         stage.until_phase("1.1.0", Phase::Delivered).await;
-        stage.until("no proposal is open", || stage.proposals()[0].state != PlainState::Open).await;
+        stage.until("it is merged", || matches!(stage.proposals()[0].state, PlainState::Merged { by: None, .. })).await;
         stage.until("the branch is gone", || stage.branches().is_empty()).await;
     });
 }
@@ -343,5 +343,33 @@ fn an_idle_pipeline_writes_nothing() {
         let writes = stage.sim.store.writes();
         tokio::time::sleep(std::time::Duration::from_hours(24)).await;
         assert_eq!(stage.sim.store.writes(), writes);
+    });
+}
+
+#[test]
+fn a_branch_that_is_reset_to_what_was_proposed_is_ours_again() {
+    story!(stage = Stage::with(pull_request()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_phase("1.1.0", Phase::Proposed).await;
+        let (branch, head) = (stage.open().branch, stage.open().head);
+        stage.edit(branch.as_str(), "1.1.0", "1.1.0-mine");
+        stage.until_held("BranchChangedByHand").await;
+        stage.sim.repos.reset(&branch, &head);
+        stage.until("nothing holds it but the review", || stage.holds() == ["AwaitingReview"]).await;
+        stage.merge().await;
+        stage.until_phase("1.1.0", Phase::Delivered).await;
+    });
+}
+
+#[test]
+fn an_approval_is_written_down_for_the_release_that_it_is_for() {
+    let environments = vec![environment("dev", None, Vec::new()), environment("prod", Some(push()), vec![approval()])];
+    story!(stage = Stage::of(&[pipeline("default/app", environments)]); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_held("AwaitingApproval").await;
+        stage.people().approve(&ada(), &stage.key, &prod(), Some("1.2.0")).await.unwrap();
+        let deeds = stage.sim.journal.deeds(&DeedQuery { limit: 9, ..DeedQuery::default() }).await.unwrap();
+        assert_eq!(deeds[0].deed.detail.as_deref(), Some("1.2.0"));
+        assert_eq!(stage.holds(), ["AwaitingApproval"], "1.1.0 still waits");
     });
 }

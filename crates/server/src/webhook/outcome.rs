@@ -7,7 +7,7 @@ use axum::{
 };
 use jiff::Timestamp;
 use weir_api::flux::Reported;
-use weir_core::{EnvironmentName, Phase, PipelineKey, Promotion, Revision, WorkloadKey, plan, promotion_name};
+use weir_core::{EnvironmentName, Phase, PipelineKey, Promotion, Reason, Revision, WorkloadKey, plan, promotion_name};
 use weir_engine::Known;
 
 use super::{Answer, Kept, Taken, succeeded};
@@ -119,9 +119,17 @@ fn look(
         }
     }
     let plan = plan(known.pipeline(), known.snapshot(), now);
-    let decided = plan.environments.into_iter().find(|it| it.name == *next)?;
-    if !decided.holds.is_empty() {
-        return Some(came(StatusCode::ACCEPTED, None, all(&decided.holds)));
+    let decided = plan.environments.iter().find(|it| it.name == *next)?;
+    // What holds the release before this one is none of its business.
+    let own = match promotion.and_then(|it| plan.promotion(&it.key, known.snapshot())) {
+        Some(planned) => all(&planned.holds),
+        None => all(decided
+            .holds
+            .iter()
+            .filter(|hold| !matches!(hold.reason, Reason::Deploying { .. } | Reason::DeployFailed { .. }))),
+    };
+    if !own.is_empty() {
+        return Some(came(StatusCode::ACCEPTED, None, own));
     }
     // Nothing to promote: it runs there already, or is not what the environment would get.
     let idle = decided.step.is_none() && decided.candidate.is_none() && plan.writes.is_empty();

@@ -102,6 +102,11 @@ impl SimRepos {
         state.branches.insert(branch.clone(), id);
     }
 
+    /// Moves a branch by hand to a commit that there is.
+    pub fn reset(&self, branch: &BranchName, commit: &CommitId) {
+        self.state().branches.insert(branch.clone(), commit.clone());
+    }
+
     /// The files of a branch.
     pub fn files_of(&self, branch: &BranchName) -> BTreeMap<String, String> {
         let state = self.state();
