@@ -252,6 +252,10 @@ impl<P: Ports> Carrier<'_, P> {
         let (pipeline, environment) = (&promotion.key.pipeline, &promotion.key.environment);
         let mut taken = false;
         self.world.scan(None, |key, known| {
+            // Nearly all of them are told apart by their names alone.
+            if !words::may_name(&plain, key) {
+                return true;
+            }
             let others = known.snapshot().promotions.iter().filter(|other| {
                 let ours = key == pipeline && other.key.environment == *environment;
                 !ours && other.leg.facts.branch.as_ref().is_some_and(|written| written.name == plain)

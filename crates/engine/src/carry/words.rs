@@ -3,12 +3,20 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use weir_core::{BranchName, Edit, NameError, Pipeline, Promotion, PromotionKey, Release, Snapshot, Weighs, explain};
+use weir_core::{BranchName, Edit, NameError, Pipeline, PipelineKey, Promotion, PromotionKey, Release, Snapshot, Weighs, explain};
 
 /// The branch of a proposal, as the Weave controller named it, if Git takes such a name.
 pub(super) fn branch(key: &PromotionKey) -> Result<BranchName, NameError> {
     let plain = format!("promotion-{}-{}-{}", key.pipeline.namespace, key.pipeline.name, key.environment);
     BranchName::new(plain).or_else(|_| other_branch(key))
+}
+
+/// Whether a branch could be one of this pipeline's.
+pub(super) fn may_name(branch: &BranchName, pipeline: &PipelineKey) -> bool {
+    let rest = branch.as_str().strip_prefix("promotion-").unwrap_or_default();
+    let rest = rest.strip_prefix(pipeline.namespace.as_str()).and_then(|rest| rest.strip_prefix('-'));
+    let rest = rest.and_then(|rest| rest.strip_prefix(pipeline.name.as_str()));
+    rest.is_some_and(|rest| rest.starts_with('-'))
 }
 
 /// The branch of a proposal when another pipeline has taken the plain name: `a-b/c` and `a/b-c` make the same one.
@@ -96,6 +104,10 @@ mod tests {
     fn pipelines_whose_branches_would_be_the_same_can_be_told_apart() {
         let (one, other) = (key("a-b/c", "prod"), key("a/b-c", "prod"));
         assert_eq!(branch(&one).unwrap(), branch(&other).unwrap());
+        for pipeline in [&one.pipeline, &other.pipeline] {
+            assert!(may_name(&branch(&one).unwrap(), pipeline));
+        }
+        assert!(!may_name(&branch(&one).unwrap(), &key("a/x", "prod").pipeline));
         assert_ne!(other_branch(&one).unwrap(), other_branch(&other).unwrap());
     }
 
