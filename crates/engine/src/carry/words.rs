@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use weir_core::{BranchName, Edit, NameError, Pipeline, PipelineKey, Promotion, PromotionKey, Release, Snapshot, Weighs, explain};
+use weir_core::{
+    BranchName, Edit, NameError, Pipeline, PipelineKey, Promotion, PromotionKey, Release, Snapshot, Weighs, explain,
+};
 
 /// The branch of a proposal, as the Weave controller named it, if Git takes such a name.
 pub(super) fn branch(key: &PromotionKey) -> Result<BranchName, NameError> {
