@@ -11,7 +11,11 @@ use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use futures_util::FutureExt as _;
 use jiff::SignedDuration;
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+};
 use weir_engine::{Engine, Ports, World};
 use weir_git::GitRepos;
 use weir_local::{Everyone, FolderCatalog, LocalStore, SystemClock, Tokens};
@@ -120,6 +124,7 @@ impl Stop {
 
 impl Serving {
     async fn run(self, beside: impl AsyncFnOnce(SocketAddr, Stop) -> Result<()>) -> Result<()> {
+        let mut signals = Signals::listen()?;
         if !self.listen.ip().is_loopback() && self.tokens.is_none() {
             bail!(
                 "`{}` can be reached from other machines: make tokens with `weir token create NAME --role ROLE --file \
@@ -155,9 +160,8 @@ impl Serving {
         let engine = finish_soon(engine, stop.clone());
         let beside = beside(address, Stop(stop.clone()));
         let signal = async {
-            let caught = signalled().await;
+            signals.wait().await;
             say_stop.send_replace(true);
-            caught
         };
         // Whoever ends, ends all.
         let end = async |work: std::pin::Pin<&mut (dyn Future<Output = Result<()>> + '_)>| {
@@ -170,8 +174,7 @@ impl Serving {
         let (all, signal) = (std::pin::pin!(all), std::pin::pin!(signal));
         let (engine, serve, beside) = match futures_util::future::select(all, signal).await {
             futures_util::future::Either::Left((ended, _)) => ended,
-            futures_util::future::Either::Right((caught, all)) => {
-                caught?;
+            futures_util::future::Either::Right(((), all)) => {
                 tracing::info!("weir stops");
                 all.await
             }
@@ -233,13 +236,25 @@ async fn finish_soon(work: impl Future<Output = Result<()>>, stop: watch::Receiv
     }
 }
 
-/// Returns when somebody presses Ctrl-C, or asks the process to end.
-async fn signalled() -> Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate()).context("waiting for signals failed")?;
-    tokio::select! {
-        pressed = tokio::signal::ctrl_c() => pressed.context("waiting for Ctrl-C failed"),
-        _ = terminate.recv() => Ok(()),
+/// What asks the process to end.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    /// Listens from now on: what comes before would end the process at once.
+    fn listen() -> Result<Self> {
+        let listen = |kind| signal(kind).context("listening to signals failed");
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    /// Returns when somebody presses Ctrl-C, or asks the process to end.
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
     }
 }
 
