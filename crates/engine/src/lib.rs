@@ -26,4 +26,4 @@ pub use people::{Asked, Denied, People};
 pub use ports::Ports;
 pub use run::Engine;
 pub use settings::Settings;
-pub use world::{Change, ChangeId, Changes, Known, Missed, SharedWorld, What, World};
+pub use world::{Change, ChangeId, Changes, Known, Missed, What, World};

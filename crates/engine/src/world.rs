@@ -10,7 +10,7 @@ mod entry;
 use std::{
     collections::{BTreeMap, BTreeSet},
     mem,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Mutex, PoisonError, RwLock},
 };
 
 use tokio::sync::Notify;
@@ -61,11 +61,6 @@ impl World {
     /// What is wrong with the definitions.
     pub fn problems(&self) -> Vec<String> {
         self.read().problems.clone()
-    }
-
-    /// The pipelines, by namespace and name.
-    pub fn pipelines(&self) -> Vec<PipelineKey> {
-        self.read().pipelines.keys().cloned().collect()
     }
 
     /// Looks at one pipeline. `None`: there is nothing of that name, neither a definition nor a record.
@@ -247,6 +242,3 @@ impl Index {
         self.freezes.values().map(|(freeze, _)| freeze.clone()).collect()
     }
 }
-
-/// A world that several share.
-pub type SharedWorld = Arc<World>;

@@ -65,11 +65,6 @@ impl Fate {
         self.crashed.notified().await;
     }
 
-    /// How many calls were made.
-    pub fn calls(&self) -> u64 {
-        self.calls.load(Ordering::Relaxed)
-    }
-
     pub(super) fn chance(&self) -> &Chance {
         &self.chance
     }
