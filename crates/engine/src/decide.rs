@@ -1,7 +1,7 @@
 //! One decision about one pipeline: plan, and write the plan down.
 
 use jiff::{SignedDuration, Timestamp};
-use weir_core::{Phase, PipelineKey, PlainProposal, PlainState, Plan, Promotion, Write, plan};
+use weir_core::{Phase, PipelineKey, PlainProposal, PlainState, Promotion, Write, plan};
 use weir_ports::{Clock as _, Record, RecordKey, RecordVersion, Store, StoreError, Stored};
 
 use crate::{
@@ -22,13 +22,19 @@ const PAUSE: SignedDuration = SignedDuration::from_secs(1);
 pub(crate) async fn decide(key: &PipelineKey, world: &World, ports: &impl Ports) -> Option<Timestamp> {
     for _ in 0..ROUNDS {
         let now = ports.clock().now();
-        let (plan, over) = world.look(key, |known| {
+        let (next_check, writes, over) = world.look(key, |known| {
             let plan = plan(known.pipeline(), known.snapshot(), now);
             let over = if plan.writes.is_empty() { over(known) } else { Vec::new() };
-            (plan, over)
+            // Written over the states that were decided on, and over no other: what others write meanwhile stays.
+            let writes = plan.writes.into_iter().map(|write| {
+                let record = record(key, write);
+                let at = known.version(&record.key());
+                (record, at)
+            });
+            (plan.next_check, writes.collect(), over)
         })?;
-        match write(key, &plan, over, world, ports.store()).await {
-            Ok(()) => return plan.next_check,
+        match write(writes, over, world, ports.store()).await {
+            Ok(()) => return next_check,
             Err(StoreError::Exists(record) | StoreError::Moved(record)) => {
                 // Somebody else wrote it. What they wrote may come late through the watch, so it is fetched.
                 if let Ok(Some(stored)) = ports.store().get(&record).await {
@@ -46,56 +52,54 @@ pub(crate) async fn decide(key: &PipelineKey, world: &World, ports: &impl Ports)
 
 /// Writes in the order of the plan. Whoever dies in between loses nothing: the next decision completes the rest.
 async fn write(
-    key: &PipelineKey,
-    plan: &Plan,
-    over: Vec<RecordKey>,
+    writes: Vec<(Record, Option<RecordVersion>)>,
+    over: Vec<(RecordKey, RecordVersion)>,
     world: &World,
     store: &impl Store,
 ) -> Result<(), StoreError> {
-    for write in &plan.writes {
-        let record = match write {
-            Write::Create(promotion) | Write::Update(promotion) => Record::Promotion(promotion.clone()),
-            Write::Remember(environment, record) => {
-                Record::Environment(key.clone(), environment.clone(), record.clone())
-            }
-        };
-        tell(write);
-        save(record, world, store).await?;
+    for (record, at) in writes {
+        let told = record.clone();
+        save(record, at, world, store).await?;
+        tell(&told, at);
     }
-    for record in over {
-        if let Some(version) = world.version(&record) {
-            store.remove(&record, version).await?;
-        }
+    for (record, at) in over {
+        store.remove(&record, at).await?;
     }
     Ok(())
 }
 
-/// Writes a record over the state of it that the world knows.
-pub(crate) async fn save(record: Record, world: &World, store: &impl Store) -> Result<RecordVersion, StoreError> {
-    let known = world.version(&record.key());
-    let version = match known {
-        Some(version) => store.replace(record.clone(), version).await?,
+fn record(key: &PipelineKey, write: Write) -> Record {
+    match write {
+        Write::Create(promotion) | Write::Update(promotion) => Record::Promotion(promotion),
+        Write::Remember(environment, record) => Record::Environment(key.clone(), environment, record),
+    }
+}
+
+/// Writes a record over the state of it that it was made from. `None`: there was none.
+pub(crate) async fn save(
+    record: Record,
+    at: Option<RecordVersion>,
+    world: &World,
+    store: &impl Store,
+) -> Result<RecordVersion, StoreError> {
+    let version = match at {
+        Some(at) => store.replace(record.clone(), at).await?,
         None => store.create(record.clone()).await?,
     };
     world.keep(Stored { record, version });
     Ok(version)
 }
 
-fn tell(write: &Write) {
-    match write {
-        Write::Create(promotion) => tracing::info!(
-            promotion = %promotion.key, release = %promotion.release, phase = %promotion.phase, "promotion begins"
-        ),
-        Write::Update(promotion) => tracing::info!(
-            promotion = %promotion.key, release = %promotion.release, phase = %promotion.phase,
-            hold = promotion.holds.first().map(|hold| hold.reason.name()), "promotion changes"
-        ),
-        Write::Remember(..) => {}
-    }
+fn tell(record: &Record, at: Option<RecordVersion>) {
+    let Record::Promotion(promotion) = record else { return };
+    let Promotion { key, release, phase, holds, .. } = &**promotion;
+    let hold = holds.first().map(|hold| hold.reason.name());
+    let what = if at.is_none() { "promotion begins" } else { "promotion changes" };
+    tracing::info!(promotion = %key, %release, %phase, hold, "{what}");
 }
 
 /// The records of promotions that were over long ago, and of their proposals.
-fn over(known: &Known) -> Vec<RecordKey> {
+fn over(known: &Known) -> Vec<(RecordKey, RecordVersion)> {
     let mut promotions: Vec<&Promotion> = known.snapshot().promotions.iter().collect();
     if promotions.len() <= KEPT {
         return Vec::new();
@@ -114,5 +118,5 @@ fn over(known: &Known) -> Vec<RecordKey> {
             }
         }
     }
-    records
+    records.into_iter().filter_map(|key| known.version(&key).map(|at| (key, at))).collect()
 }

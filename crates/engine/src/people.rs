@@ -137,7 +137,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
             })??;
             self.note(asked, "promote", Some(pipeline), place(pipeline, environment), Some(version.to_owned())).await?;
             let record = Record::Promotion(Box::new(promotion.clone()));
-            save(record, self.world, self.store).await?;
+            save(record, None, self.world, self.store).await?;
             Ok(promotion)
         })
         .await
@@ -184,13 +184,13 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
     /// Stops a pipeline, or lets it go on.
     pub async fn suspend(&self, asked: &Asked, pipeline: &PipelineKey, suspended: bool) -> Result<(), Denied> {
         self.retry(|| async move {
-            self.look(pipeline, |known| known.definition().is_some())?
-                .then_some(())
-                .ok_or_else(|| Denied::NoPipeline(pipeline.clone()))?;
+            let key = RecordKey::Pipeline(pipeline.clone());
+            let known = self.look(pipeline, |known| known.definition().map(|_| known.version(&key)))?;
+            let at = known.ok_or_else(|| Denied::NoPipeline(pipeline.clone()))?;
             let verb = if suspended { "suspend" } else { "resume" };
             self.note(asked, verb, Some(pipeline), pipeline.to_string(), None).await?;
             let record = Record::Pipeline(pipeline.clone(), PipelineRecord { suspended });
-            save(record, self.world, self.store).await?;
+            save(record, at, self.world, self.store).await?;
             Ok(())
         })
         .await
@@ -235,17 +235,18 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         let change = &change;
         self.retry(|| async move {
             let at = self.clock.now();
-            let (promotion, about) = self.look(pipeline, |known| {
+            let (promotion, about, version) = self.look(pipeline, |known| {
                 known.pipeline().environment_named(environment)?;
                 let mut promotion =
                     known.newest(environment).cloned().ok_or_else(|| Denied::NothingUnderWay(environment.clone()))?;
                 under_way(&promotion)?;
                 let about = change(known, &mut promotion, at)?;
-                Ok::<_, Denied>((promotion, about))
+                let version = known.version(&RecordKey::Promotion(promotion.key.clone()));
+                Ok::<_, Denied>((promotion, about, version))
             })??;
             let detail = Some(about.to_string());
             self.note(asked, verb, Some(pipeline), place(pipeline, environment), detail).await?;
-            save(Record::Promotion(Box::new(promotion.clone())), self.world, self.store).await?;
+            save(Record::Promotion(Box::new(promotion.clone())), version, self.world, self.store).await?;
             Ok(promotion)
         })
         .await

@@ -4,7 +4,7 @@ use weir_core::{
     Comment, CommitId, Hold, PlainProposal, PlainReview, PlainState, PromotionKey, Reason, Verdict, Wish, plan,
     promotion_name,
 };
-use weir_ports::{Clock, Journal, Record, Store};
+use weir_ports::{Clock, Journal, Record, RecordKey, Store};
 
 use super::{Asked, Denied, People};
 use crate::decide::save;
@@ -92,8 +92,10 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         let name = promotion_name(key);
         let (name, change) = (&name, &change);
         self.retry(|| async move {
-            let proposal = self.look(&key.pipeline, |known| known.proposal(key).cloned())?;
-            let mut proposal = proposal.ok_or_else(|| Denied::NoProposal(name.clone()))?;
+            let found = self.look(&key.pipeline, |known| {
+                Some((known.proposal(key).cloned()?, known.version(&RecordKey::Proposal(key.clone()))))
+            })?;
+            let (mut proposal, at) = found.ok_or_else(|| Denied::NoProposal(name.clone()))?;
             if proposal.state != PlainState::Open {
                 return Err(Denied::NotOpen(name.clone()));
             }
@@ -104,7 +106,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
             let object = format!("proposal/{}/{name}", key.pipeline.namespace);
             let detail = Some(proposal.head.to_string());
             self.note(asked, verb, Some(&key.pipeline), object, detail).await?;
-            save(Record::Proposal(Box::new(proposal.clone())), self.world, self.store).await?;
+            save(Record::Proposal(Box::new(proposal.clone())), at, self.world, self.store).await?;
             Ok(proposal)
         })
         .await

@@ -172,7 +172,8 @@ async fn approve(scene: &Scene, pipeline: &PipelineKey, environment: &Environmen
     let Some(release) = seen else { return };
     let version = release.to_string();
     let at = scene.now();
-    if scene.people(&world).approve(&ada(), pipeline, environment, Some(&version)).await.is_ok() {
+    if let Ok(promotion) = scene.people(&world).approve(&ada(), pipeline, environment, Some(&version)).await {
+        scene.diary.borrow_mut().agreed.push((promotion.key, version.clone()));
         scene.diary.borrow_mut().approvals.push((pipeline.clone(), environment.clone(), version, at));
     }
 }

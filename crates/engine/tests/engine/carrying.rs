@@ -1,9 +1,12 @@
 //! How promotions are carried out, one rule at a time.
 
+use std::time::Duration;
+
 use jiff::SignedDuration;
-use weir_core::{ApprovalGate, Approvers, Freeze, Gate, Merge, Outcome, Phase, PlainState, Selector};
+use weir_core::{ApprovalGate, Approvers, Gate, Merge, Outcome, Phase, PlainState};
 use weir_engine::Denied;
-use weir_ports::{Clock as _, DeedQuery, Journal as _};
+use weir_ports::{DeedQuery, Journal as _, Record, RecordKey, Store as _};
+use weir_testkit::sim::Weather;
 
 use crate::{
     scene::ada,
@@ -145,7 +148,7 @@ fn a_branch_that_somebody_committed_to_is_theirs() {
         stage.edit(&branch, "1.1.0", "1.1.0-mine");
         stage.until_held("BranchChangedByHand").await;
         stage.report("dev", "1.2.0").await;
-        tokio::time::sleep(std::time::Duration::from_mins(5)).await;
+        tokio::time::sleep(Duration::from_mins(5)).await;
         let theirs = stage.sim.repos.files_of(&branch.parse().unwrap());
         assert!(theirs["apps.yaml"].contains("1.1.0-mine"), "nobody touched it");
     });
@@ -174,7 +177,7 @@ fn a_revert_by_hand_is_a_rollback_and_the_release_does_not_come_again() {
         stage.until_phase("1.1.0", Phase::Succeeded).await;
         stage.edit("main", "app: 1.1.0", "app: 1.0.0");
         stage.until_phase("1.1.0", Phase::RolledBack).await;
-        tokio::time::sleep(std::time::Duration::from_mins(10)).await;
+        tokio::time::sleep(Duration::from_mins(10)).await;
         assert_eq!(stage.phase(), Some(("1.1.0".to_owned(), Phase::RolledBack)));
     });
 }
@@ -260,15 +263,11 @@ fn a_freeze_stops_the_merge_and_lifting_it_lets_it_through() {
     story!(stage = Stage::with(pull_request()); {
         stage.report("dev", "1.1.0").await;
         stage.until_phase("1.1.0", Phase::Proposed).await;
-        let name: weir_core::Name = "friday".parse().unwrap();
-        let (reason, by) = ("it is Friday".to_owned(), "ada".to_owned());
-        let from = stage.sim.clock.now();
-        let freeze = Freeze { name: name.clone(), selector: Selector::default(), reason, by, from, until: None };
-        stage.people().freeze(&ada(), freeze).await.unwrap();
+        stage.freeze("friday").await;
         let open = stage.open();
         let denied = stage.people().merge(&ada(), &open.key, &open.head).await;
         assert!(matches!(denied, Err(Denied::Held(_))), "{denied:?}");
-        stage.people().unfreeze(&ada(), &name).await.unwrap();
+        stage.people().unfreeze(&ada(), &"friday".parse().unwrap()).await.unwrap();
         stage.until("the freeze is lifted", || stage.world.freezes().is_empty()).await;
         stage.merge().await;
         stage.until_phase("1.1.0", Phase::Delivered).await;
@@ -307,7 +306,7 @@ fn a_soak_is_waited_for_without_anybody_looking() {
         stage.report("dev", "1.1.0").await;
         stage.until_held("Soaking").await;
         let writes = stage.sim.store.writes();
-        tokio::time::sleep(std::time::Duration::from_mins(29)).await;
+        tokio::time::sleep(Duration::from_mins(29)).await;
         assert_eq!(stage.sim.store.writes(), writes, "time alone writes nothing");
         stage.until_phase("1.1.0", Phase::Delivered).await;
     });
@@ -339,9 +338,9 @@ fn an_idle_pipeline_writes_nothing() {
     story!(stage = Stage::with(pull_request()); {
         stage.report("dev", "1.1.0").await;
         stage.until_phase("1.1.0", Phase::Proposed).await;
-        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+        tokio::time::sleep(Duration::from_secs(5)).await;
         let writes = stage.sim.store.writes();
-        tokio::time::sleep(std::time::Duration::from_hours(24)).await;
+        tokio::time::sleep(Duration::from_hours(24)).await;
         assert_eq!(stage.sim.store.writes(), writes);
     });
 }
@@ -372,4 +371,36 @@ fn an_approval_is_written_down_for_the_release_that_it_is_for() {
         assert_eq!(deeds[0].deed.detail.as_deref(), Some("1.2.0"));
         assert_eq!(stage.holds(), ["AwaitingApproval"], "1.1.0 still waits");
     });
+}
+
+#[test]
+fn an_approval_stays_whatever_is_written_at_the_same_time() {
+    let gated = |name| environment(name, Some(push()), vec![approval()]);
+    let pipelines = [pipeline("default/app", vec![environment("dev", None, Vec::new()), gated("qa"), gated("prod")])];
+    let slow = Weather { delay: 200, ..Weather::default() };
+    let qa = "qa".parse().unwrap();
+    for moment in (0..2000).step_by(20).map(Duration::from_millis) {
+        story!(stage = Stage::under(slow, &pipelines); {
+            let in_qa = |version: &str| {
+                let newest = stage.world.look(&stage.key, |known| known.newest(&qa).cloned()).flatten();
+                newest.is_some_and(|it| it.release.to_string() == version)
+            };
+            stage.report("dev", "1.1.0").await;
+            stage.until("1.1.0 waits for qa", || in_qa("1.1.0")).await;
+            stage.people().approve(&ada(), &stage.key, &qa, None).await.unwrap();
+            stage.until("1.1.0 is declared in qa", || stage.base().contains("1.1.0")).await;
+            stage.report("qa", "1.1.0").await;
+            stage.until_held("AwaitingApproval").await;
+            stage.report("dev", "1.2.0").await;
+            stage.until("1.2.0 waits for qa", || in_qa("1.2.0")).await;
+            // Both promotions are written anew, one after the other.
+            stage.freeze("friday").await;
+            tokio::time::sleep(moment).await;
+            let approved = stage.people().approve(&ada(), &stage.key, &prod(), None).await.unwrap();
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            let kept = stage.sim.store.get(&RecordKey::Promotion(approved.key)).await.unwrap().unwrap();
+            let Record::Promotion(kept) = kept.record else { unreachable!() };
+            assert_eq!(kept.approvals.len(), 1, "approved after {moment:?}: {kept:#?}");
+        });
+    }
 }

@@ -16,7 +16,23 @@ pub(crate) fn check(scene: &Scene) -> Result<(), String> {
             moves_forward_with_all_gates_open(scene, &step)?;
         }
     }
+    no_approval_is_lost(scene)?;
     one_open_proposal_for_each_environment(scene)
+}
+
+/// What a person was told to have been taken in stays, whoever else writes to the record at the same time.
+fn no_approval_is_lost(scene: &Scene) -> Result<(), String> {
+    let kept = scene.sim.store.select(|record| match record {
+        Record::Promotion(it) => Some((it.key.clone(), it.approvals.iter().map(|it| it.release.to_string()).collect())),
+        _ => None,
+    });
+    let kept: BTreeMap<PromotionKey, Vec<String>> = kept.into_iter().collect();
+    for (key, version) in &scene.diary.borrow().agreed {
+        if kept.get(key).is_some_and(|approvals| !approvals.contains(version)) {
+            return Err(format!("the approval of {version} for {key} is lost"));
+        }
+    }
+    Ok(())
 }
 
 /// Whatever else is in the files stays there.

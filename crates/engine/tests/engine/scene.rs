@@ -10,8 +10,8 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 use weir_core::{
     Actor, Application, ApprovalGate, Approvers, BranchName, Concurrency, Environment, EnvironmentName, ForgeKind,
-    Gate, Merge, Pipeline, PipelineKey, Policy, PullRequest, RepoUrl, Repository, Revision, Strategy, TargetKey, When,
-    WorkloadKey,
+    Gate, Merge, Pipeline, PipelineKey, Policy, PromotionKey, PullRequest, RepoUrl, Repository, Revision, Strategy,
+    TargetKey, When, WorkloadKey,
 };
 use weir_engine::{Asked, People, World};
 use weir_ports::{Clock as _, Definition, FilePath};
@@ -35,6 +35,8 @@ pub(crate) struct Scene {
 pub(crate) struct Diary {
     /// The approvals: pipeline, environment, version, when.
     pub(crate) approvals: Vec<(PipelineKey, EnvironmentName, String, Timestamp)>,
+    /// The promotions that an approval was taken in for, and the version that it was for.
+    pub(crate) agreed: Vec<(PromotionKey, String)>,
     /// The freezes: from when to when.
     pub(crate) freezes: Vec<(Timestamp, Option<Timestamp>)>,
     /// What was asked for: pipeline, environment, version.

@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use weir_core::{
-    Application, BranchName, Environment, EnvironmentName, ForgeKind, Gate, Observation, ObservationKey, Outcome,
-    Phase, Pipeline, PipelineKey, PlainProposal, PlainState, Policy, Promotion, PullRequest, RepoUrl, Report,
-    Repository, Strategy,
+    Application, BranchName, Environment, EnvironmentName, ForgeKind, Freeze, Gate, Observation, ObservationKey,
+    Outcome, Phase, Pipeline, PipelineKey, PlainProposal, PlainState, Policy, Promotion, PullRequest, RepoUrl, Report,
+    Repository, Selector, Strategy,
 };
 use weir_engine::{Engine, People, Settings, World};
 use weir_ports::{Clock as _, Definition, FilePath, Record, RecordKey, Signature, Store as _};
-use weir_testkit::sim::{Sim, SimClock, SimJournal, SimPorts, SimStore};
+use weir_testkit::sim::{Fate, Sim, SimClock, SimJournal, SimPorts, SimStore, Weather};
 
 /// An engine, and the world that it works on.
 pub(crate) struct Stage {
@@ -59,6 +59,10 @@ impl Stage {
     }
 
     pub(crate) fn of(pipelines: &[Pipeline]) -> Self {
+        Self::under(Weather::default(), pipelines)
+    }
+
+    pub(crate) fn under(weather: Weather, pipelines: &[Pipeline]) -> Self {
         let sim = Sim::new(7);
         for pipeline in pipelines {
             for environment in pipeline.environments().iter().skip(1) {
@@ -72,7 +76,8 @@ impl Stage {
         }
         let world = Arc::new(World::new(1));
         let settings = Settings::new(Signature::new("Weir", "weir@example.org").unwrap());
-        let engine = Engine::new(sim.calm(), world.clone(), settings);
+        let ports = sim.ports(&Fate::new(sim.chance.clone(), weather, None));
+        let engine = Engine::new(Arc::new(ports), world.clone(), settings);
         Self { key: pipelines[0].key.clone(), engine, sim, world }
     }
 
@@ -164,6 +169,14 @@ impl Stage {
 
     pub(crate) fn people(&self) -> People<'_, SimStore, SimJournal, SimClock> {
         People { world: &self.world, store: &self.sim.store, journal: &self.sim.journal, clock: &self.sim.clock }
+    }
+
+    /// Freezes everything.
+    pub(crate) async fn freeze(&self, name: &str) {
+        let (reason, by) = ("it is Friday".to_owned(), "ada".to_owned());
+        let (name, from) = (name.parse().unwrap(), self.sim.clock.now());
+        let freeze = Freeze { name, selector: Selector::default(), reason, by, from, until: None };
+        self.people().freeze(&crate::scene::ada(), freeze).await.unwrap();
     }
 
     pub(crate) async fn merge(&self) {
