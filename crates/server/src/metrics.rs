@@ -77,6 +77,7 @@ struct RequestLabel {
 pub(crate) enum Received {
     Stored,
     Known,
+    Outdated,
     Ignored,
     Refused,
     Unavailable,
@@ -161,6 +162,7 @@ impl Metrics {
         let outcome = match received {
             Received::Stored => "stored",
             Received::Known => "known",
+            Received::Outdated => "outdated",
             Received::Ignored => "ignored",
             Received::Refused => "refused",
             Received::Unavailable => "unavailable",

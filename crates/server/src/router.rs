@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    extract::{MatchedPath, Request, State},
+    extract::{MatchedPath, OriginalUri, Request, State},
     http::{
         HeaderValue, StatusCode,
         header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS},
@@ -83,12 +83,17 @@ fn secure(document: &mut utoipa::openapi::OpenApi) {
 }
 
 async fn nowhere(request: Request) -> Problem {
-    Problem::not_found(format!("there is nothing at `{}`", request.uri().path()))
+    Problem::not_found(format!("there is nothing at `{}`", path(&request)))
 }
 
 async fn not_like_that(request: Request) -> Problem {
-    let detail = format!("`{}` cannot be used with `{}`", request.uri().path(), request.method());
+    let detail = format!("`{}` cannot be used with `{}`", path(&request), request.method());
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", "It cannot be used like that", detail)
+}
+
+/// The path as it was asked for, whichever part of the routes it came to.
+fn path(request: &Request) -> &str {
+    request.extensions().get::<OriginalUri>().map_or(request.uri(), |uri| &uri.0).path()
 }
 
 /// Lets in as many as can be served. The rest is turned away at once, and comes back.

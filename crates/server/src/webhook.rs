@@ -123,6 +123,7 @@ impl Taken {
         match self {
             Self::Ignored(_) => Received::Ignored,
             Self::Stored { kept: Kept::Known, .. } => Received::Known,
+            Self::Stored { kept: Kept::Outdated, .. } => Received::Outdated,
             Self::Stored { kept: Kept::Stored, .. } => Received::Stored,
         }
     }
@@ -143,7 +144,7 @@ async fn take(shared: &Shared, path: Named, hint: Hinted, request: Request) -> R
     let environment = place.environment()?;
     let reported = match heard {
         Heard::Report(reported) => reported,
-        Heard::Nothing(ignored @ (Ignored::NoRevision | Ignored::Kind { .. })) => {
+        Heard::Nothing(ignored @ (Ignored::NoRevision | Ignored::NoChart(_) | Ignored::Kind { .. })) => {
             return Err(Problem::unprocessable(ignored.to_string()));
         }
         Heard::Nothing(ignored) => return Ok(Taken::Ignored(ignored)),

@@ -56,6 +56,9 @@ pub enum Ignored {
     /// It says that something succeeded, but not what.
     #[error("the event has no `revision` in its metadata")]
     NoRevision,
+    /// A HelmRelease deploys charts, and this is the version of none.
+    #[error("the `revision` of the event, `{0}`, is not a version that a chart can have")]
+    NoChart(String),
     /// What succeeded is a commit on a branch.
     #[error("`{0}` is a commit on a branch, which cannot be promoted")]
     Branch(String),
@@ -174,6 +177,9 @@ impl Event {
         let text = self.detail("revision").filter(|text| !text.is_empty()).ok_or(Ignored::NoRevision)?;
         let version = match kind {
             WorkloadKind::HelmRelease => {
+                if !may_be_of_a_chart(text) {
+                    return Err(Ignored::NoChart(text.to_owned()));
+                }
                 let suffix = self.detail("oci-digest").map_or(FluxSuffix::Unknown, FluxSuffix::Digest);
                 Revision::from_flux(text, suffix).map_or(Version::Nothing, Version::Revision)
             }
@@ -203,6 +209,16 @@ impl Event {
         let said = self.message.as_deref().filter(|message| !message.trim().is_empty());
         short(said.or(self.reason.as_deref()).unwrap_or_default())
     }
+}
+
+/// Helm takes `v1.2.3`, and numbers that are left out; nothing else but a semantic version.
+fn may_be_of_a_chart(version: &str) -> bool {
+    let version = version.strip_prefix('v').unwrap_or(version);
+    let (numbers, rest) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
+    let numbers: Vec<_> = numbers.split('.').collect();
+    let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let is_rest = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'+' | b'.');
+    numbers.len() <= 3 && numbers.iter().all(is_number) && rest.bytes().all(is_rest)
 }
 
 impl fmt::Display for Reported {

@@ -185,6 +185,19 @@ fn a_success_that_does_not_say_of_what_is_ignored() {
 }
 
 #[test]
+fn what_no_chart_can_be_called_is_not_the_version_of_a_helm_release() {
+    let mut body = helm("UpgradeSucceeded", "info");
+    for text in ["main@sha1:6f1b2c", "sha256:6f1b2c", "latest", "1.2.3.4", "1..3", "v", "1.2.3-a/b"] {
+        body["metadata"] = json!({ "revision": text });
+        assert_eq!(hear(&body), Heard::Nothing(Ignored::NoChart(text.to_owned())));
+    }
+    for text in ["1.2.3", "v1.2", "1", "1.2.3-rc.1+linux-2"] {
+        body["metadata"] = json!({ "revision": text });
+        assert_eq!(report(&body).report.outcome, Outcome::Succeeded(text.parse().unwrap()));
+    }
+}
+
+#[test]
 fn the_revision_may_carry_the_group_of_its_object() {
     let mut body = helm("UpgradeSucceeded", "info");
     body["metadata"] = json!({ "helm.toolkit.fluxcd.io/revision": "6.14.0" });

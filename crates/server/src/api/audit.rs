@@ -12,8 +12,7 @@ use weir_ports::{DeedQuery, Noted, Verb};
 use super::find;
 use crate::{
     caller::Caller,
-    extract::Query,
-    page::{Page, Paging, token, unknown},
+    page::{List, Page, Paging, token, unknown},
     problem::Problem,
     router::Failed,
     state::Shared,
@@ -69,8 +68,7 @@ pub(crate) struct Which {
 pub(super) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    Query(which): Query<Which>,
-    Query(paging): Query<Paging>,
+    List { which, paging }: List<Which>,
 ) -> Result<Json<Page<DeedView>>, Problem> {
     if let Some(namespace) = &which.namespace {
         caller.must(&shared, Verb::View, Some(namespace)).await?;

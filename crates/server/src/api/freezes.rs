@@ -16,7 +16,7 @@ use weir_ports::Verb;
 use crate::{
     caller::Caller,
     extract::{Input, Path, Query},
-    page::{Page, Paging, token},
+    page::{All, List, Page, Paging, token},
     problem::Problem,
     router::Failed,
     state::Shared,
@@ -113,7 +113,7 @@ pub(crate) struct Lifted {
 pub(super) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    Query(paging): Query<Paging>,
+    List { which: All {}, paging }: List<All>,
 ) -> Result<Json<Page<FreezeView>>, Problem> {
     let (now, after, limit) = (shared.backend.now(), paging.place()?, paging.limit());
     let all = shared.world().freezes();

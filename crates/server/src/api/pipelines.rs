@@ -3,14 +3,14 @@
 use axum::{Json, extract::State, http::StatusCode};
 use serde::Deserialize;
 use utoipa::IntoParams;
-use weir_core::{Name, Namespace, PipelineKey};
+use weir_core::{Name, Namespace, Phase, PipelineKey, Reason};
 use weir_ports::Verb;
 
 use super::Why;
 use crate::{
     caller::Caller,
-    extract::{Input, Path, Query},
-    page::{Page, Paging, token, unknown},
+    extract::{Input, Path},
+    page::{Filling, List, Page, Paging, unknown},
     problem::Problem,
     router::Failed,
     state::Shared,
@@ -27,20 +27,38 @@ pub(crate) struct Which {
     /// Only those whose name contains this.
     name: Option<String>,
     /// Only those with an environment whose newest promotion is in this phase.
-    phase: Option<String>,
-    /// Only those with an environment that this holds.
-    hold: Option<String>,
+    #[param(value_type = Option<String>)]
+    phase: Option<Phase>,
+    /// Only those with an environment that this holds, by its name.
+    #[param(value_type = Option<String>)]
+    hold: Option<HoldName>,
     /// Only those that are suspended, or that are not.
     suspended: Option<bool>,
     /// Only those where something failed or waits for somebody to mend it, or only the others.
     problem: Option<bool>,
 }
 
+/// One of the names that holds have.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct HoldName(String);
+
+impl TryFrom<String> for HoldName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if !Reason::NAMES.contains(&&*text) {
+            return Err(format!("there is no hold `{text}`; there are `{}`", Reason::NAMES.join("`, `")));
+        }
+        Ok(Self(text))
+    }
+}
+
 impl Which {
     fn fits(&self, it: &PipelineSummary) -> bool {
         let same = |wanted: Option<bool>, found: bool| wanted.is_none_or(|wanted| wanted == found);
-        let phase = |wanted: &String| it.environments.iter().any(|place| place.phase.as_ref() == Some(wanted));
-        let hold = |wanted: &String| it.environments.iter().any(|place| place.holds.contains(wanted));
+        let phase = |wanted: &Phase| it.environments.iter().any(|place| place.phase == Some(*wanted));
+        let hold = |wanted: &HoldName| it.environments.iter().any(|place| place.holds.contains(&&*wanted.0));
         same(self.suspended, it.suspended)
             && same(self.problem, it.problem)
             && self.phase.as_ref().is_none_or(phase)
@@ -54,29 +72,20 @@ impl Which {
 pub(super) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    Query(which): Query<Which>,
-    Query(paging): Query<Paging>,
+    List { which, paging }: List<Which>,
 ) -> Result<Json<Page<PipelineSummary>>, Problem> {
     let visible = caller.looks(&shared, which.namespace.as_ref()).await?;
     let after = paging.place()?.map(|place| place.parse::<PipelineKey>()).transpose().map_err(|_| unknown())?;
-    let (limit, mut items, mut last, mut more) = (paging.limit(), Vec::new(), None, false);
+    let mut page = Filling::new(&paging);
     shared.world().scan(after.as_ref(), |key, known| {
         let name = which.name.as_deref().is_none_or(|part| key.name.as_str().contains(part));
         if !name || !visible.sees(&key.namespace) {
             return true;
         }
         let summary = PipelineSummary::new(known);
-        if which.fits(&summary) {
-            more = items.len() == limit;
-            if more {
-                return false;
-            }
-            items.push(summary);
-            last = Some(key.to_string());
-        }
-        true
+        !which.fits(&summary) || page.add(|| key.to_string(), || summary)
     });
-    Ok(Json(Page { items, token: last.filter(|_| more).map(|last| token(&last)) }))
+    Ok(Json(page.page()))
 }
 
 /// Show everything about a pipeline.

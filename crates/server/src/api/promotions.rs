@@ -11,8 +11,8 @@ use weir_ports::{HistoryQuery, Verb};
 use super::find;
 use crate::{
     caller::Caller,
-    extract::{Path, Query},
-    page::{Page, Paging, token, unknown},
+    extract::Path,
+    page::{List, Page, Paging, token, unknown},
     problem::Problem,
     router::Failed,
     state::Shared,
@@ -48,8 +48,7 @@ pub(crate) struct Which {
 pub(super) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    Query(which): Query<Which>,
-    Query(paging): Query<Paging>,
+    List { which, paging }: List<Which>,
 ) -> Result<Json<Page<PromotionView>>, Problem> {
     if let Some(namespace) = &which.namespace {
         caller.must(&shared, Verb::View, Some(namespace)).await?;

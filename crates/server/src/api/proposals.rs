@@ -15,8 +15,8 @@ use super::{Why, find};
 use crate::{
     backend::Review,
     caller::Caller,
-    extract::{Input, Path, Query},
-    page::{Page, Paging, token, unknown},
+    extract::{Input, Path},
+    page::{Filling, List, Page, Paging, unknown},
     prefer::Prefer,
     problem::Problem,
     router::Failed,
@@ -103,12 +103,11 @@ pub(crate) struct Merged {
 pub(super) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    Query(which): Query<Which>,
-    Query(paging): Query<Paging>,
+    List { which, paging }: List<Which>,
 ) -> Result<Json<Page<ProposalSummary>>, Problem> {
     let visible = caller.looks(&shared, which.namespace.as_ref()).await?;
     let after = paging.place()?.map(|place| position(&place)).transpose()?;
-    let (limit, mut items, mut last, mut more) = (paging.limit(), Vec::new(), None, false);
+    let mut page = Filling::new(&paging);
     shared.world().scan(None, |pipeline, known| {
         let named = which.pipeline.as_ref().is_none_or(|name| pipeline.name == *name);
         let before = after.as_ref().is_some_and(|(key, ..)| pipeline < key);
@@ -120,16 +119,14 @@ pub(super) async fn list(
             if after.as_ref().is_some_and(|after| key <= *after) {
                 continue;
             }
-            more = items.len() == limit;
-            if more {
+            let place = || format!("{} {} {}", key.0, key.1, key.2);
+            if !page.add(place, || ProposalSummary::from(proposal)) {
                 return false;
             }
-            items.push(ProposalSummary::from(proposal));
-            last = Some(format!("{} {} {}", key.0, key.1, key.2));
         }
         true
     });
-    Ok(Json(Page { items, token: last.filter(|_| more).map(|last| token(&last)) }))
+    Ok(Json(page.page()))
 }
 
 fn position(place: &str) -> Result<(PipelineKey, String, u64), Problem> {

@@ -9,8 +9,7 @@ use weir_engine::Known;
 
 use crate::{
     caller::Caller,
-    extract::Query,
-    page::{Page, Paging, token, unknown},
+    page::{Filling, List, Page, Paging, unknown},
     problem::Problem,
     router::Failed,
     state::Shared,
@@ -99,12 +98,11 @@ impl Which {
 pub(super) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    Query(which): Query<Which>,
-    Query(paging): Query<Paging>,
+    List { which, paging }: List<Which>,
 ) -> Result<Json<Page<Running>>, Problem> {
     let visible = caller.looks(&shared, which.namespace.as_ref()).await?;
     let after = paging.place()?.map(|place| read(&place)).transpose()?;
-    let (limit, mut items, mut last, mut more) = (paging.limit(), Vec::new(), None, false);
+    let mut page = Filling::new(&paging);
     shared.world().scan(None, |pipeline, known| {
         let before = after.as_ref().is_some_and(|(key, ..)| pipeline < key);
         if before || !visible.sees(&pipeline.namespace) {
@@ -114,16 +112,13 @@ pub(super) async fn list(
             if after.as_ref().is_some_and(|after| spot <= *after) || !which.fits(&spot, reported) {
                 continue;
             }
-            more = items.len() == limit;
-            if more {
+            if !page.add(|| write(&spot), || Running::new(&spot, reported)) {
                 return false;
             }
-            items.push(Running::new(&spot, reported));
-            last = Some(write(&spot));
         }
         true
     });
-    Ok(Json(Page { items, token: last.filter(|_| more).map(|last| token(&last)) }))
+    Ok(Json(page.page()))
 }
 
 /// Everything that was reported about the environments that a pipeline has.

@@ -42,9 +42,10 @@ pub(crate) struct EnvironmentSummary {
     release: Option<Release>,
     /// The phase of that promotion.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) phase: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub(crate) phase: Option<Phase>,
     /// The names of the holds, most binding first.
-    pub(crate) holds: Vec<String>,
+    pub(crate) holds: Vec<&'static str>,
 }
 
 /// A pipeline in full.
@@ -93,8 +94,8 @@ impl EnvironmentSummary {
             name: environment.name.to_string(),
             runs: record.and_then(|record| record.runs.as_ref()).map(Release::from),
             release: newest.map(|newest| Release::from(&newest.release)),
-            phase: newest.map(|newest| newest.phase.to_string()),
-            holds: reasons(known, environment).map(|reason| reason.name().to_owned()).collect(),
+            phase: newest.map(|newest| newest.phase),
+            holds: reasons(known, environment).map(Reason::name).collect(),
         }
     }
 }

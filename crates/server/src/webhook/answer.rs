@@ -9,7 +9,7 @@ use crate::view::{Hold, Release};
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer {
-    /// `stored`; `known`, if it was stored before; or `ignored`.
+    /// `stored`; `known`, if it was stored before; `outdated`, if something newer was; or `ignored`.
     pub(super) outcome: &'static str,
     /// What was understood, or why it was ignored.
     pub(super) message: String,

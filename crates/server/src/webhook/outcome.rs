@@ -39,7 +39,11 @@ pub(super) async fn answer(shared: &Shared, taken: Taken) -> Response {
         format!("/api/v1/pipelines/{namespace}/{name}/environments/{shown}")
     };
     let mut answer = Answer {
-        outcome: if kept == Kept::Known { "known" } else { "stored" },
+        outcome: match kept {
+            Kept::Stored => "stored",
+            Kept::Known => "known",
+            Kept::Outdated => "outdated",
+        },
         message: reported.to_string(),
         environment: Some(key.environment.to_string()),
         target: key.target.as_ref().map(ToString::to_string),

@@ -13,6 +13,8 @@ const ROUNDS: usize = 32;
 pub(super) enum Kept {
     /// It says nothing that is not known.
     Known,
+    /// Something newer was reported before it came, so it changes nothing.
+    Outdated,
     /// It is stored.
     Stored,
 }
@@ -54,8 +56,8 @@ async fn attempt(
         Some((_, known)) => known.clone().and(report.clone()),
         None => Observation::first(report.clone()),
     };
-    if known.as_ref().is_some_and(|(_, known)| says_the_same(known, &next)) {
-        return Ok(Kept::Known);
+    if let Some((_, known)) = known.as_ref().filter(|(_, known)| says_the_same(known, &next)) {
+        return Ok(if report.at < known.last.at { Kept::Outdated } else { Kept::Known });
     }
     let record = Record::Observation(pipeline.clone(), key.clone(), Box::new(next));
     let version = match known {

@@ -10,6 +10,23 @@ use crate::{
 };
 
 #[tokio::test]
+async fn what_a_list_does_not_know_is_refused() {
+    let house = House::open().await;
+    let refused = async |query: &str| house.get(&format!("/api/v1/{query}")).await.problem(400).to_owned();
+    let words = refused("pipelines?namespce=default").await;
+    assert!(words.starts_with("`namespce` is nothing that this list knows; it knows `namespace`, `name`"), "{words}");
+    assert!(words.contains("`continue`"), "{words}");
+    assert!(refused("pipelines?hold=Sleeping").await.contains("there is no hold `Sleeping`; there are `Suspended`"));
+    assert!(refused("pipelines?phase=Done").await.contains("Done"));
+    for list in ["pipelines", "promotions", "proposals", "versions", "freezes", "audit"] {
+        assert_eq!(refused(&format!("{list}?limit=0")).await, "`limit` has to be 1 at least");
+        refused(&format!("{list}?nonsense=1")).await;
+    }
+    let words = house.get("/api/v1/nonsense").await.problem(404).to_owned();
+    assert_eq!(words, "there is nothing at `/api/v1/nonsense`");
+}
+
+#[tokio::test]
 async fn a_pipeline_is_shown_whole() {
     let house = House::open().await;
     house.report("dev", &upgraded("6.2.0", 1)).await.ok(202);
