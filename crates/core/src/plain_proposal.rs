@@ -119,6 +119,9 @@ pub struct PlainReview {
     pub head: CommitId,
     /// When.
     pub at: Timestamp,
+    /// Why, in their words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Arc<str>>,
 }
 
 /// What a reviewer can say.

@@ -88,8 +88,13 @@ pub enum Denied {
     #[error("there is no proposal `{0}`")]
     NoProposal(String),
     /// The proposal is over.
-    #[error("proposal `{0}` is not open any more")]
-    NotOpen(String),
+    #[error("proposal `{proposal}` is {ended} already")]
+    NotOpen {
+        /// Which.
+        proposal: String,
+        /// How it ended.
+        ended: &'static str,
+    },
     /// The proposal was changed since they looked at it.
     #[error("proposal `{proposal}` is at `{now}` by now; look at it again")]
     Changed {

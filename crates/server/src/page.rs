@@ -28,10 +28,6 @@ pub(crate) struct List<T> {
     pub(crate) paging: Paging,
 }
 
-/// Everything is selected.
-#[derive(Debug, Deserialize, IntoParams)]
-pub(crate) struct All {}
-
 /// A page of a list. There is another one if it says `continue`; a page may be shorter than was asked for.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Page<T> {

@@ -131,7 +131,7 @@ impl From<Denied> for Problem {
             Denied::NotAnApprover { .. } => Self::forbidden(said),
             Denied::NothingUnderWay(_)
             | Denied::Arrived { .. }
-            | Denied::NotOpen(_)
+            | Denied::NotOpen { .. }
             | Denied::Changed { .. }
             | Denied::FreezeExists(_) => Self::conflict(said),
             Denied::Held(holds) => Self::new(StatusCode::CONFLICT, "held", "Something holds it", said).holding(&holds),

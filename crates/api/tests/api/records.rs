@@ -214,7 +214,13 @@ fn proposal(ordinal: u64, second: i64, shape: u16) -> core::PlainProposal {
         merge: has(6).then(wish),
         reviews: if has(8) {
             let verdict = if has(9) { core::Verdict::Approved } else { core::Verdict::ChangesRequested };
-            vec![core::PlainReview { by: "bob".into(), verdict, head: commit.clone(), at: moment(second) }]
+            vec![core::PlainReview {
+                by: "bob".into(),
+                verdict,
+                head: commit.clone(),
+                at: moment(second),
+                why: has(4).then(|| "so".into()),
+            }]
         } else {
             Vec::new()
         },

@@ -1,5 +1,7 @@
 //! `weir get`: what a server knows, in tables.
 
+use std::num::NonZeroUsize;
+
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -62,7 +64,7 @@ struct Common {
     namespace: Option<String>,
     /// How many at most
     #[arg(long, value_name = "NUMBER")]
-    limit: Option<usize>,
+    limit: Option<NonZeroUsize>,
     #[command(flatten)]
     server: Server,
     #[command(flatten)]
@@ -245,7 +247,7 @@ impl Common {
         }
         query.extend(namespace.map(|namespace| ("namespace", namespace)));
         let client = self.server.client()?;
-        let items = wait(client.list(path, &query, self.limit))?;
+        let items = wait(client.list(path, &query, self.limit.map(NonZeroUsize::get)))?;
         self.output.print(&items, |items| {
             let rows: Vec<_> = items.iter().flat_map(rows).collect();
             if rows.is_empty() { format!("{nothing}\n") } else { table(header, rows) }
@@ -276,8 +278,12 @@ fn moment(value: &Value, pointer: &str) -> String {
 /// One row for each environment; the pipeline's name stands in all of them, so that rows can be searched.
 fn pipeline(item: &Value) -> Vec<Vec<String>> {
     let suspended = item.pointer("/suspended") == Some(&Value::Bool(true));
+    let deleted = item.pointer("/defined") == Some(&Value::Bool(false));
     let row = |environment: &Value| {
         let mut holds: Vec<_> = list(environment, "/holds").iter().filter_map(Value::as_str).collect();
+        if deleted {
+            holds.insert(0, "deleted");
+        }
         if suspended && !holds.contains(&"Suspended") {
             holds.insert(0, "Suspended");
         }

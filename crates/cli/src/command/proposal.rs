@@ -47,14 +47,18 @@ enum Verb {
         which: Which,
         #[command(flatten)]
         head: Head,
+        #[command(flatten)]
+        why: Why,
     },
     /// Say that it has to change
-    #[command(after_help = "Example:\n  weir proposal request-changes podinfo-prod-3")]
+    #[command(after_help = "Example:\n  weir proposal request-changes podinfo-prod-3 --why \"not on a Friday\"")]
     RequestChanges {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         head: Head,
+        #[command(flatten)]
+        why: Why,
     },
     /// Write something beneath it
     #[command(after_help = "Example:\n  weir proposal comment podinfo-prod-3 \"after lunch, please\"")]
@@ -117,22 +121,28 @@ impl Proposal {
                 let text = wait(which.server.client()?.text(&format!("{}/diff", which.path())))?;
                 output::data(&output::diff(&text))
             }
-            Verb::Approve { which, head } => which.review(&head, "approved"),
-            Verb::RequestChanges { which, head } => which.review(&head, "changesRequested"),
+            Verb::Approve { which, head, why } => which.review(&head, "approved", &why),
+            Verb::RequestChanges { which, head, why } => which.review(&head, "changesRequested", &why),
             Verb::Comment { which, text } => {
                 let path = format!("{}/comments", which.path());
                 wait(which.server.client()?.post::<Value>(&path, &json!({ "body": text })))?;
                 output::say("written");
                 Ok(())
             }
-            Verb::Merge { which, head, why } => which.merge(&head, why.why.as_deref()),
+            Verb::Merge { which, head, why } => which.merge(&head, &why),
             Verb::Close { which, why } => {
                 let path = format!("{}/close", which.path());
-                wait(which.server.client()?.post::<Value>(&path, &because(why.why.as_deref())))?;
+                wait(which.server.client()?.post::<Value>(&path, &why.body()))?;
                 output::say(format_args!("{} is closed", which.name));
                 Ok(())
             }
         }
+    }
+}
+
+impl Why {
+    fn body(&self) -> Value {
+        because(self.why.as_deref())
     }
 }
 
@@ -154,21 +164,23 @@ impl Which {
         }
     }
 
-    fn review(&self, looked_at: &Head, verdict: &str) -> Result<()> {
+    fn review(&self, looked_at: &Head, verdict: &str, why: &Why) -> Result<()> {
         let client = self.server.client()?;
         wait(async {
             let head = self.head(&client, looked_at).await?;
-            let body = json!({ "verdict": verdict, "head": head });
+            let mut body = why.body();
+            body["verdict"] = json!(verdict);
+            body["head"] = json!(head);
             client.post::<Value>(&format!("{}/reviews", self.path()), &body).await?;
             output::say(format_args!("{} is reviewed at {head}", self.name));
             Ok(())
         })
     }
 
-    fn merge(&self, looked_at: &Head, why: Option<&str>) -> Result<()> {
+    fn merge(&self, looked_at: &Head, why: &Why) -> Result<()> {
         let client = self.server.client()?;
         wait(async {
-            let mut body = because(why);
+            let mut body = why.body();
             body["head"] = json!(self.head(&client, looked_at).await?);
             let merged: Value = client.post(&format!("{}/merge", self.path()), &body).await?;
             match text(&merged, "/state/name").as_str() {
@@ -196,6 +208,9 @@ fn show(found: &Value) -> String {
     let _ = write!(words, "\n{}", table(&["FILE", "NOW", "THEN"], edits.iter().map(row)));
     for review in each("/reviews") {
         let _ = writeln!(words, "\n{} {}: {}", text(&review, "/at"), text(&review, "/by"), text(&review, "/verdict"));
+        if review.get("why").is_some() {
+            let _ = writeln!(words, "{}", text(&review, "/why"));
+        }
     }
     for comment in each("/comments") {
         let _ = writeln!(words, "\n{} {}:\n{}", text(&comment, "/at"), text(&comment, "/by"), text(&comment, "/body"));

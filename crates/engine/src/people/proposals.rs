@@ -4,7 +4,7 @@ use weir_core::{
     Comment, CommitId, Hold, PlainProposal, PlainReview, PlainState, PromotionKey, Reason, Verdict, Wish, plan,
     promotion_name,
 };
-use weir_ports::{Clock, Journal, Record, RecordKey, Store};
+use weir_ports::{Clock, Journal, Record, RecordKey, RecordVersion, Store};
 
 use super::{Asked, Denied, People};
 use crate::decide::save;
@@ -23,9 +23,13 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
             Verdict::ChangesRequested => "request-changes",
         };
         self.on_open(asked, verb, key, Some(head), |proposal| {
-            let review =
-                PlainReview { by: asked.by.name.as_str().into(), verdict, head: head.clone(), at: self.clock.now() };
-            proposal.reviewed(review);
+            proposal.reviewed(PlainReview {
+                by: asked.by.name.as_str().into(),
+                verdict,
+                head: head.clone(),
+                at: self.clock.now(),
+                why: asked.why.as_deref().map(Into::into),
+            });
         })
         .await
     }
@@ -41,6 +45,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
 
     /// Asks Weir to merge a proposal at the head that one looked at. Refused while anything but a review holds it.
     pub async fn merge(&self, asked: &Asked, key: &PromotionKey, head: &CommitId) -> Result<PlainProposal, Denied> {
+        self.open(key)?;
         let holds = self.held(key)?;
         if !holds.is_empty() {
             return Err(Denied::Held(holds));
@@ -81,6 +86,21 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         })
     }
 
+    /// The proposal, which has to be open, and which state of its record that is.
+    fn open(&self, key: &PromotionKey) -> Result<(PlainProposal, Option<RecordVersion>), Denied> {
+        let found = self.look(&key.pipeline, |known| {
+            Some((known.proposal(key).cloned()?, known.version(&RecordKey::Proposal(key.clone()))))
+        })?;
+        let name = promotion_name(key);
+        let Some((proposal, at)) = found else { return Err(Denied::NoProposal(name)) };
+        let ended = match &proposal.state {
+            PlainState::Open => return Ok((proposal, at)),
+            PlainState::Merged { .. } => "merged",
+            PlainState::Closed { .. } => "closed",
+        };
+        Err(Denied::NotOpen { proposal: name, ended })
+    }
+
     async fn on_open(
         &self,
         asked: &Asked,
@@ -92,13 +112,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         let name = promotion_name(key);
         let (name, change) = (&name, &change);
         self.retry(|| async move {
-            let found = self.look(&key.pipeline, |known| {
-                Some((known.proposal(key).cloned()?, known.version(&RecordKey::Proposal(key.clone()))))
-            })?;
-            let (mut proposal, at) = found.ok_or_else(|| Denied::NoProposal(name.clone()))?;
-            if proposal.state != PlainState::Open {
-                return Err(Denied::NotOpen(name.clone()));
-            }
+            let (mut proposal, at) = self.open(key)?;
             if head.is_some_and(|head| *head != proposal.head) {
                 return Err(Denied::Changed { proposal: name.clone(), now: proposal.head });
             }

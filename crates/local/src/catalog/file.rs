@@ -57,12 +57,23 @@ impl File {
         let text = std::fs::read_to_string(path);
         self.is_unread = text.is_err();
         match text {
+            // Many programs empty a file before they write it.
+            Ok(text) if text.trim().is_empty() && !self.good.is_empty() => {
+                let words = "is empty; what it said last stays in force until the file is deleted";
+                self.problems = vec![format!("{file}: {words}")];
+            }
             Ok(text) => match contents(&file, &text) {
                 Ok(contents) => *self = Self { good: contents, ..Self::default() },
                 Err(problems) => self.problems = problems,
             },
             Err(error) => self.problems = vec![format!("{file}: cannot be read: {error}")],
         }
+    }
+}
+
+impl Contents {
+    fn is_empty(&self) -> bool {
+        self.pipelines.is_empty() && self.secrets.is_empty()
     }
 }
 

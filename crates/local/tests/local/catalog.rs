@@ -144,6 +144,17 @@ async fn what_a_broken_file_said_last_stays_in_force() {
 }
 
 #[tokio::test]
+async fn what_an_emptied_file_said_last_stays_in_force_until_it_is_deleted() {
+    let (mut world, _) = World::new(&[("a.yaml", &pipeline("a", "dev"))]).await;
+    world.write("a.yaml", "");
+    let told = world.next().await;
+    assert_eq!(told, "a.yaml: is empty; what it said last stays in force until the file is deleted");
+    assert_eq!(world.catalog.definitions().len(), 1);
+    fs::remove_file(world.folder.path().join("a.yaml")).unwrap();
+    assert_eq!(world.next().await, "default/a gone");
+}
+
+#[tokio::test]
 async fn a_file_that_is_broken_from_the_start_is_told_and_the_others_work() {
     let (mut world, told) = World::new(&[("a.yaml", "a: [\n"), ("b.yaml", &pipeline("b", "dev"))]).await;
     assert_eq!(told.len(), 2);

@@ -16,7 +16,7 @@ use weir_ports::Verb;
 use crate::{
     caller::Caller,
     extract::{Input, Path, Query},
-    page::{All, List, Page, Paging, token},
+    page::{List, Page, Paging, token},
     problem::Problem,
     router::Failed,
     state::Shared,
@@ -107,13 +107,22 @@ pub(crate) struct Lifted {
     why: Option<String>,
 }
 
+/// Which freezes. What is left out selects everything.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// Only those that stop pipelines of this namespace, alone or among others.
+    #[param(value_type = Option<String>)]
+    namespace: Option<Namespace>,
+}
+
 /// List freezes, by name. Those that concern all namespaces are shown to whoever may look at all of them.
-#[utoipa::path(get, path = "/freezes", tag = "freezes", params(Paging),
+#[utoipa::path(get, path = "/freezes", tag = "freezes", params(Which, Paging),
     responses((status = 200, body = Page<FreezeView>), Failed))]
 pub(super) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    List { which: All {}, paging }: List<All>,
+    List { which, paging }: List<Which>,
 ) -> Result<Json<Page<FreezeView>>, Problem> {
     let (now, after, limit) = (shared.backend.now(), paging.place()?, paging.limit());
     let all = shared.world().freezes();
@@ -124,7 +133,11 @@ pub(super) async fn list(
         None => visible.sees_everything(),
     };
     let after = |it: &&Freeze| after.as_deref().is_none_or(|after| it.name.as_str() > after);
-    let mut rest = all.iter().filter(seen).filter(after);
+    let stops = |it: &&Freeze| {
+        let wanted = which.namespace.as_ref().zip(it.selector.namespace.as_ref());
+        wanted.is_none_or(|(wanted, stopped)| wanted == stopped)
+    };
+    let mut rest = all.iter().filter(seen).filter(stops).filter(after);
     let page: Vec<_> = rest.by_ref().take(limit).collect();
     let more = rest.next().and(page.last()).map(|last| token(last.name.as_str()));
     Ok(Json(Page { items: page.into_iter().map(|it| FreezeView::new(it, now)).collect(), token: more }))

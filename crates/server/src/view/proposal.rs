@@ -103,6 +103,9 @@ pub(crate) struct Reviewed {
     head: String,
     /// When.
     at: Timestamp,
+    /// Why, in their words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
 }
 
 /// What one person wrote.
@@ -175,6 +178,7 @@ impl ProposalView {
             },
             head: review.head.to_string(),
             at: review.at,
+            why: review.why.as_deref().map(str::to_owned),
         };
         let commented = |comment: &weir_core::Comment| Commented {
             by: comment.by.to_string(),

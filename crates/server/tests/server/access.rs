@@ -50,6 +50,8 @@ async fn lists_show_only_namespaces_that_the_caller_may_view() {
     house.post("/api/v1/freezes", json!({"name": "all", "reason": "x"})).await.ok(201);
     house.post("/api/v1/freezes", json!({"name": "a", "namespace": "team-a", "reason": "x"})).await.ok(201);
     assert_eq!(house.get("/api/v1/freezes").await.names(), ["a", "all"]);
+    assert_eq!(house.get("/api/v1/freezes?namespace=team-a").await.names(), ["a", "all"]);
+    assert_eq!(house.get("/api/v1/freezes?namespace=default").await.names(), ["all"]);
 
     house.act_as("team-a-view");
     assert_eq!(house.get("/api/v1/pipelines").await.names(), ["shop"]);

@@ -104,15 +104,16 @@ async fn people_comment_and_review_the_head_that_they_saw() {
     let told = house.post(&format!("{PROPOSAL}/comments"), json!({"body": "Is the chart signed?"})).await.ok(201);
     assert_eq!(told.json["comments"][0]["body"], "Is the chart signed?");
     house.post(&format!("{PROPOSAL}/comments"), json!({"body": " "})).await.problem(422);
-    let review = |head: &CommitId| json!({"verdict": "changesRequested", "head": head.as_str()});
+    let review = |head: &CommitId| json!({"verdict": "changesRequested", "head": head.as_str(), "why": "too big"});
     let told = house.post(&format!("{PROPOSAL}/reviews"), review(&proposal.head)).await.ok(201);
     assert_eq!(told.json["review"], "changesRequested");
+    assert_eq!(told.json["reviews"][0]["why"], "too big");
     let stale = house.post(&format!("{PROPOSAL}/reviews"), review(&commit('c'))).await;
     assert!(stale.problem(409).contains("look at it again"));
     house.post(&format!("{PROPOSAL}/reviews"), json!({"verdict": "fine", "head": "b"})).await.problem(400);
     let told = house.journal.told();
     let object = "proposal/team-a/shop-prod-1";
-    assert_eq!(told, [format!("comment {object} by local"), format!("request-changes {object} by local")]);
+    assert_eq!(told, [format!("comment {object} by local"), format!("request-changes {object} by local: too big")]);
 }
 
 #[tokio::test]
@@ -141,7 +142,8 @@ async fn a_merge_is_waited_for() {
     let told = tokio::join!(merging, engine).0.ok(200);
     assert_eq!(told.json["state"]["name"], "merged");
     assert_eq!(told.header("preference-applied"), "wait=20");
-    house.merge("wait=0", &proposal.head).await.problem(409);
+    let again = house.merge("wait=0", &proposal.head).await;
+    assert_eq!(again.problem(409), "proposal `shop-prod-1` is merged already");
 }
 
 #[tokio::test]
