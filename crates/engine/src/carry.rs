@@ -26,7 +26,13 @@ use weir_ports::{
     Clock as _, ConfigRepos as _, Record, RecordKey, RepoAccess, RepoError, Store as _, StoreError, Stored,
 };
 
-use crate::{access::access, decide::decide, memory::Memory, ports::Ports, settings::Settings, world::World};
+use crate::{
+    access::access,
+    memory::{Look, Memory},
+    ports::Ports,
+    settings::Settings,
+    world::World,
+};
 
 pub(crate) use places::{MARKER, Places, Scope};
 pub(crate) use train::Stations;
@@ -59,6 +65,7 @@ struct Load<'a> {
     repository: &'a Repository,
     access: RepoAccess,
     branch: BranchName,
+    looked: Look,
     base: CommitId,
     tip: Option<CommitId>,
     places: std::sync::Arc<Places>,
@@ -125,13 +132,12 @@ impl<P: Ports> Carrier<'_, P> {
         let mut load = self.load(promotion, repository).await?;
         if load.promotion.leg.facts.base.as_ref().map(|base| &base.declares) != decided_on.as_ref() {
             // What was decided was decided on something else. With this on the record, it is decided anew.
-            self.learn(&mut load).await?;
             if load.promotion.leg.intent != Some(Intent::Locate) {
+                self.learn(&mut load).await?;
                 return Err(Trouble::Stale);
             }
-            if !self.decided_to_propose(&mut load).await? {
-                return Ok(());
-            }
+            self.memory.remember(key, load.looked.clone());
+            return self.learn(&mut load).await;
         }
         match load.promotion.leg.intent.clone() {
             None | Some(Intent::Locate | Intent::Notify) => self.tidy(&mut load).await?,
@@ -143,35 +149,46 @@ impl<P: Ports> Carrier<'_, P> {
         self.learn(&mut load).await
     }
 
-    /// Decides on what was just seen, so that a proposal that follows need not look at the same branches once more.
-    async fn decided_to_propose(&self, load: &mut Load<'_>) -> Result<bool, Trouble> {
-        let key = &load.promotion.key;
-        decide(&key.pipeline, self.world, self.ports).await;
-        let Some(promotion) = self.promotion(key).await? else { return Ok(false) };
-        let follows = promotion.leg.intent == Some(Intent::Propose) && promotion.leg.facts == load.promotion.leg.facts;
-        load.promotion = promotion;
-        Ok(follows)
-    }
-
     /// Reads everything that a step is taken by, and brings the facts up to date with it.
     async fn load<'r>(&self, promotion: Promotion, repository: &'r Repository) -> Result<Load<'r>, Trouble> {
         let access = access(self.ports, &promotion.key.pipeline.namespace, repository).await?;
         let branch = self.branch(&promotion)?;
-        let wanted = [repository.base.clone(), branch.clone()];
-        let heads = self.ports.repos().look(&access, &wanted).await?;
-        let [base, tip] = heads.try_into().unwrap_or_default();
+        let looked = self.look(&promotion, repository, &access, &branch).await?;
+        let [base, tip] = looked.heads.clone();
         let base = base.ok_or_else(|| RepoError::NoBranch {
             repository: repository.url.clone(),
             branch: repository.base.clone(),
         })?;
         let places = self.memory.places(self.ports, &access, &base).await?;
         let proposal = self.proposal(&promotion).await?;
-        let mut load = Load { promotion, repository, access, branch, base, tip, places, proposal };
+        let mut load = Load { promotion, repository, access, branch, looked, base, tip, places, proposal };
         load.facts().problem = None;
         self.see_base(&mut load)?;
         self.see_merge(&mut load).await?;
         self.see_proposal(&mut load)?;
         Ok(load)
+    }
+
+    /// Where the base and the branch of the proposal are.
+    async fn look(
+        &self,
+        promotion: &Promotion,
+        repository: &Repository,
+        access: &RepoAccess,
+        branch: &BranchName,
+    ) -> Result<Look, Trouble> {
+        let branches = [repository.base.clone(), branch.clone()];
+        let now = self.ports.clock().now();
+        let seen = self.memory.recall(&promotion.key, now);
+        // A proposal that follows on what was just located need not ask for the same branches once more.
+        if let Some(seen) = seen.filter(|_| promotion.leg.intent == Some(Intent::Propose))
+            && seen.repository == repository.url
+            && seen.branches == branches
+        {
+            return Ok(seen);
+        }
+        let heads = self.ports.repos().look(access, &branches).await?.try_into().unwrap_or_default();
+        Ok(Look { at: now, repository: repository.url.clone(), branches, heads })
     }
 
     /// What the base branch declares. Written down when that changed, or when it was merged into since.

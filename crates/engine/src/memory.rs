@@ -1,11 +1,12 @@
 //! What was read from repositories and may be asked for again. It can be lost at any time.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use weir_core::CommitId;
+use jiff::{SignedDuration, Timestamp};
+use weir_core::{BranchName, CommitId, PromotionKey, RepoUrl};
 use weir_ports::{ConfigRepos as _, FileQuery, RepoAccess, RepoError};
 
 use crate::{
@@ -18,15 +19,48 @@ const REMEMBERED: usize = 32;
 
 type Remembered = (String, CommitId, Arc<tokio::sync::OnceCell<Arc<Places>>>);
 
-/// The places of the commits that were read last.
+/// How long a look is as good as a new one.
+const FRESH: SignedDuration = SignedDuration::from_secs(1);
+
+/// Where branches were when they were looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Look {
+    pub(crate) at: Timestamp,
+    pub(crate) repository: RepoUrl,
+    /// The base, and the branch of the proposal.
+    pub(crate) branches: [BranchName; 2],
+    pub(crate) heads: [Option<CommitId>; 2],
+}
+
+/// The places of the commits that were read last, and the looks of a moment ago.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
+    looks: Mutex<BTreeMap<PromotionKey, Look>>,
     commits: Mutex<VecDeque<Remembered>>,
     /// The changes that wait for a base branch.
     pub(crate) stations: Stations,
 }
 
+impl Look {
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        now.duration_since(self.at).abs() < FRESH
+    }
+}
+
 impl Memory {
+    /// Remembers where the branches of a promotion were, for the step that follows at once.
+    pub(crate) fn remember(&self, key: &PromotionKey, look: Look) {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.retain(|_, known| known.is_fresh(look.at));
+        looks.insert(key.clone(), look);
+    }
+
+    /// What was seen of a promotion's branches a moment ago. It is told once.
+    pub(crate) fn recall(&self, key: &PromotionKey, now: Timestamp) -> Option<Look> {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.remove(key).filter(|look| look.is_fresh(now))
+    }
+
     /// The places of a commit. Whoever asks while they are being read waits for that.
     pub(crate) async fn places(
         &self,
