@@ -7,6 +7,7 @@
 //! - [`Catalog`] is what people define: pipelines and Secrets. Weir only reads it.
 //! - [`Store`] is what must survive: records, one at a time, each with a version.
 //! - [`ConfigRepos`] is the Git repositories that say what environments run.
+//! - [`Forge`] is the pull requests, where people review what changes in them.
 //! - [`Clock`] is time and chance.
 //! - [`Journal`] is the past, and [`Access`] is who may do what; both are for the API and never for a decision.
 //!
@@ -17,6 +18,7 @@ mod catalog;
 mod clock;
 mod config_repos;
 mod credentials;
+mod forge;
 mod journal;
 mod path;
 mod repo_error;
@@ -27,6 +29,7 @@ pub use catalog::{Catalog, CatalogError, CatalogNotice, Definition, Secret};
 pub use clock::Clock;
 pub use config_repos::{Change, ConfigRepos, FileChange, FileQuery, Push, RepoAccess, RepoFile, Signature};
 pub use credentials::{Credentials, CredentialsError};
+pub use forge::{Between, Forge, ForgeAccess, ForgeError, PullRequest, PullRequestState, Shown, Wanted};
 pub use journal::{Deed, DeedQuery, HistoryQuery, Journal, Noted};
 pub use path::{FilePath, PathGlob};
 pub use repo_error::{Doing, RepoError};
