@@ -17,6 +17,7 @@ use tokio::{
     sync::watch,
 };
 use weir_engine::{Engine, Ports, World};
+use weir_forge::Forges;
 use weir_git::GitRepos;
 use weir_local::{Everyone, FolderCatalog, LocalStore, SystemClock, Tokens};
 use weir_ports::{Access, Clock as _, Signature};
@@ -78,6 +79,7 @@ struct OneMachine {
     catalog: FolderCatalog,
     store: Arc<LocalStore>,
     repos: Timed<GitRepos>,
+    forge: Forges,
     clock: SystemClock,
 }
 
@@ -85,6 +87,7 @@ impl Ports for OneMachine {
     type Catalog = FolderCatalog;
     type Store = LocalStore;
     type Repos = Timed<GitRepos>;
+    type Forge = Forges;
     type Clock = SystemClock;
 
     fn catalog(&self) -> &FolderCatalog {
@@ -97,6 +100,10 @@ impl Ports for OneMachine {
 
     fn repos(&self) -> &Timed<GitRepos> {
         &self.repos
+    }
+
+    fn forge(&self) -> &Forges {
+        &self.forge
     }
 
     fn clock(&self) -> &SystemClock {
@@ -189,7 +196,8 @@ impl Serving {
         }
         let catalog = FolderCatalog::open(&self.manifests)?;
         let repos = GitRepos::open(self.data.join("repositories"), weir_git::Settings::default())?;
-        Ok(OneMachine { catalog, store, repos: Timed::new(repos, metrics.clone()), clock: SystemClock })
+        let repos = Timed::new(repos, metrics.clone());
+        Ok(OneMachine { catalog, store, repos, forge: Forges::default(), clock: SystemClock })
     }
 
     #[expect(clippy::too_many_arguments, reason = "this is where all of it is put together")]

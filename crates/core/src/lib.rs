@@ -57,7 +57,7 @@ pub use plain_proposal::{Comment, Edit, PlainProposal, PlainReview, PlainState, 
 pub use plan::{EnvironmentPlan, Plan, Write, plan};
 pub use policy::{Concurrency, ForgeKind, Merge, Policy, PullRequest, RepoUrl, Repository, Strategy, When};
 pub use promotion::{
-    Approval, Base, Branch, Checks, Declared, Intent, Leg, LegFacts, Phase, Problem, ProblemWith, Promotion,
+    Approval, Base, Branch, Checks, Declared, Intent, Leg, LegFacts, Phase, Place, Problem, ProblemWith, Promotion,
     PromotionKey, Proposal, ProposalState, Rejection, Review, Turn,
 };
 pub use rehearsal::{Carried, Fact, FactError, Rehearsal};

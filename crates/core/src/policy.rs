@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
 
 use crate::name::{BranchName, Name, NameError};
 
@@ -77,7 +78,8 @@ pub struct Repository {
 }
 
 /// What kind of server a repository is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ForgeKind {
     /// github.com or GitHub Enterprise.
     GitHub,

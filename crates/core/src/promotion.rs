@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     gate::Actor,
     hold::Hold,
-    name::{BranchName, CommitId, EnvironmentName, PipelineKey},
+    name::{BranchName, CommitId, EnvironmentName, Name, NameError, PipelineKey},
+    policy::{ForgeKind, PullRequest, RepoUrl, Repository, Strategy},
     release::Release,
 };
 
@@ -228,6 +229,9 @@ pub struct LegFacts {
 pub struct Branch {
     /// Its name.
     pub name: BranchName,
+    /// Where it is, for when the definition says something else by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Place>,
     /// The commit of the base branch that it builds on.
     pub parent: CommitId,
     /// The commit that shall be there. Written down before it is pushed.
@@ -235,6 +239,44 @@ pub struct Branch {
     /// The commit that was there before, if Weir pushed that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pushed: Option<CommitId>,
+}
+
+/// Where a branch was written: a repository, and who reviews there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The repository, without credentials.
+    pub repository: Arc<str>,
+    /// The branch that it goes into.
+    pub base: BranchName,
+    /// The Secret that opens it, in the pipeline's namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Name>,
+    /// What kind of server keeps the proposals. Missing: there is none to keep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forge: Option<ForgeKind>,
+}
+
+impl Place {
+    /// The place that a strategy means. `None`: it needs none.
+    pub fn of(strategy: &Strategy) -> Option<Self> {
+        let (repository, forge) = match strategy {
+            Strategy::PullRequest(it) => (&it.repository, Some(it.forge)),
+            Strategy::Push(repository) => (repository, None),
+            Strategy::Notification => return None,
+        };
+        let Repository { url, base, secret } = repository.clone();
+        Some(Self { repository: url.to_string().into(), base, secret, forge })
+    }
+
+    /// The strategy that means this place.
+    pub fn strategy(&self) -> Result<Strategy, NameError> {
+        let url = RepoUrl::new(&*self.repository)?;
+        let repository = Repository { url, base: self.base.clone(), secret: self.secret.clone() };
+        Ok(match self.forge {
+            Some(forge) => Strategy::PullRequest(PullRequest { forge, repository }),
+            None => Strategy::Push(repository),
+        })
+    }
 }
 
 impl Branch {

@@ -4,26 +4,28 @@
 //! it would do for the second time it finds done. It decides nothing: what it learns is a fact on the record, and right
 //! before a change that others see it asks [`plan`] once more whether that is still wanted.
 //!
-//! The steps are the modules: `propose`, `merge` (and the push without a proposal), `close`. `train` brings the changes of
-//! many onto one base branch, `review` turns what is
-//! found of a proposal into facts, `places` finds what to edit, `words` says what it is for.
+//! The steps are the modules: `propose`, `merge` (and the push without a proposal), `close`. `own` is a proposal that Weir
+//! keeps itself, `there` a pull request on a forge. `train` brings the changes of many onto one base branch, `places`
+//! finds what to edit, `words` says what it is for.
 
 mod close;
 mod merge;
+mod own;
 mod places;
 mod propose;
-mod review;
+mod there;
 mod train;
 mod trouble;
 mod words;
 
 use jiff::Timestamp;
 use weir_core::{
-    Base, BranchName, CommitId, Declared, ForgeKind, Intent, LegFacts, PlainProposal, Promotion, PromotionKey,
-    ProposalState, Repository, Strategy, plan,
+    Base, BranchName, CommitId, Declared, ForgeKind, Intent, LegFacts, Place, PlainProposal, PlainState, Promotion,
+    PromotionKey, ProposalState, Repository, Strategy, plan,
 };
 use weir_ports::{
-    Clock as _, ConfigRepos as _, Record, RecordKey, RepoAccess, RepoError, Store as _, StoreError, Stored,
+    Clock as _, ConfigRepos as _, ForgeAccess, PullRequest, Record, RecordKey, RepoAccess, RepoError, Store as _,
+    StoreError, Stored,
 };
 
 use crate::{
@@ -69,7 +71,27 @@ struct Load<'a> {
     base: CommitId,
     tip: Option<CommitId>,
     places: std::sync::Arc<Places>,
-    proposal: Option<PlainProposal>,
+    /// Which forge its pull requests are on. `None`: it has none.
+    forge: Option<ForgeKind>,
+    proposed: Proposed,
+}
+
+/// The proposal of a promotion, in any state, and where it is kept.
+#[derive(Debug, Clone)]
+enum Proposed {
+    /// By Weir itself.
+    Here(Option<PlainProposal>),
+    /// On a forge.
+    There(ForgeAccess, Option<PullRequest>),
+}
+
+impl Proposed {
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Here(found) => found.as_ref().is_some_and(|proposal| proposal.state == PlainState::Open),
+            Self::There(_, found) => found.as_ref().is_some_and(PullRequest::is_open),
+        }
+    }
 }
 
 impl Load<'_> {
@@ -79,6 +101,11 @@ impl Load<'_> {
 
     fn facts(&mut self) -> &mut LegFacts {
         &mut self.promotion.leg.facts
+    }
+
+    fn place(&self) -> Place {
+        let Repository { url, base, secret } = self.repository.clone();
+        Place { repository: url.to_string().into(), base, secret, forge: Some(self.forge.unwrap_or(ForgeKind::Git)) }
     }
 
     /// Whether what is on the branch is Weir's own, or nothing is.
@@ -121,15 +148,14 @@ impl<P: Ports> Carrier<'_, P> {
         });
         // Somebody else has the turn by now.
         let Some(Some(strategy)) = found else { return Ok(()) };
-        let repository = match &strategy {
-            None => return self.abandon(promotion).await,
-            Some(Strategy::Notification) => return self.notify(promotion).await,
-            Some(Strategy::Push(repository)) => repository,
-            Some(Strategy::PullRequest(it)) if it.forge == ForgeKind::Git => &it.repository,
-            Some(Strategy::PullRequest(it)) => return Err(Trouble::Forge(it.forge)),
-        };
+        let written = promotion.leg.facts.branch.as_ref().and_then(|branch| branch.at.clone());
+        if let Some(at) = written.filter(|at| strategy.as_ref().and_then(Place::of).as_ref() != Some(at)) {
+            return self.leave(promotion, &at).await;
+        }
+        let Some(strategy) = &strategy else { return self.abandon(promotion).await };
+        let Some((repository, forge)) = repository(strategy) else { return self.notify(promotion).await };
         let decided_on = promotion.leg.facts.base.as_ref().map(|base| base.declares.clone());
-        let mut load = self.load(promotion, repository).await?;
+        let mut load = self.load(promotion, repository, forge).await?;
         if load.promotion.leg.facts.base.as_ref().map(|base| &base.declares) != decided_on.as_ref() {
             // What was decided was decided on something else. With this on the record, it is decided anew.
             if load.promotion.leg.intent != Some(Intent::Locate) {
@@ -146,11 +172,17 @@ impl<P: Ports> Carrier<'_, P> {
             Some(Intent::Merge(head)) => self.merge(&mut load, &head).await?,
             Some(Intent::Close(note)) => self.close(&mut load, note).await?,
         }
-        self.learn(&mut load).await
+        self.learn(&mut load).await?;
+        self.show(&load).await
     }
 
     /// Reads everything that a step is taken by, and brings the facts up to date with it.
-    async fn load<'r>(&self, promotion: Promotion, repository: &'r Repository) -> Result<Load<'r>, Trouble> {
+    async fn load<'r>(
+        &self,
+        promotion: Promotion,
+        repository: &'r Repository,
+        forge: Option<ForgeKind>,
+    ) -> Result<Load<'r>, Trouble> {
         let access = access(self.ports, &promotion.key.pipeline.namespace, repository).await?;
         let branch = self.branch(&promotion)?;
         let looked = self.look(&promotion, repository, &access, &branch).await?;
@@ -160,13 +192,32 @@ impl<P: Ports> Carrier<'_, P> {
             branch: repository.base.clone(),
         })?;
         let places = self.memory.places(self.ports, &access, &base).await?;
-        let proposal = self.proposal(&promotion).await?;
-        let mut load = Load { promotion, repository, access, branch, looked, base, tip, places, proposal };
+        let proposed = match forge {
+            None => Proposed::Here(self.find_own(&promotion).await?),
+            Some(kind) => {
+                let RepoAccess { url, credentials } = access.clone();
+                let there = ForgeAccess { kind, url, credentials };
+                let found = self.find_there(&promotion, repository, &branch, &there).await?;
+                Proposed::There(there, found)
+            }
+        };
+        let mut load = Load { promotion, repository, access, branch, looked, base, tip, places, forge, proposed };
         load.facts().problem = None;
         self.see_base(&mut load)?;
         self.see_merge(&mut load).await?;
-        self.see_proposal(&mut load)?;
+        self.see_proposal(&mut load).await?;
         Ok(load)
+    }
+
+    /// Brings the facts of the proposal up to date.
+    async fn see_proposal(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
+        let facts = match &load.proposed {
+            Proposed::Here(None) | Proposed::There(_, None) => None,
+            Proposed::Here(Some(proposal)) => self.own_facts(load, proposal)?,
+            Proposed::There(_, Some(found)) => self.facts_there(load, found).await?,
+        };
+        load.facts().proposal = facts;
+        Ok(())
     }
 
     /// Where the base and the branch of the proposal are.
@@ -297,6 +348,15 @@ impl<P: Ports> Carrier<'_, P> {
         let pause = trouble.pause(failures, self.ports.clock().random());
         let now = self.ports.clock().now();
         now.checked_add(pause).unwrap_or(now)
+    }
+}
+
+/// The repository that a strategy changes, and the forge that its pull requests are on.
+fn repository(strategy: &Strategy) -> Option<(&Repository, Option<ForgeKind>)> {
+    match strategy {
+        Strategy::Notification => None,
+        Strategy::Push(repository) => Some((repository, None)),
+        Strategy::PullRequest(it) => Some((&it.repository, Some(it.forge).filter(|forge| *forge != ForgeKind::Git))),
     }
 }
 

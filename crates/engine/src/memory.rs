@@ -7,7 +7,7 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 use weir_core::{BranchName, CommitId, PromotionKey, RepoUrl};
-use weir_ports::{ConfigRepos as _, FileQuery, RepoAccess, RepoError};
+use weir_ports::{ConfigRepos as _, FileQuery, RepoAccess, RepoError, Shown};
 
 use crate::{
     carry::{MARKER, Places, Stations},
@@ -18,6 +18,9 @@ use crate::{
 const REMEMBERED: usize = 32;
 
 type Remembered = (String, CommitId, Arc<tokio::sync::OnceCell<Arc<Places>>>);
+
+/// How many promotions' signs are remembered. What is forgotten is shown once more.
+const SHOWN: usize = 10_000;
 
 /// How long a look is as good as a new one.
 const FRESH: SignedDuration = SignedDuration::from_secs(1);
@@ -37,6 +40,10 @@ pub(crate) struct Look {
 pub(crate) struct Memory {
     looks: Mutex<BTreeMap<PromotionKey, Look>>,
     commits: Mutex<VecDeque<Remembered>>,
+    /// What was last shown beside which commit.
+    shown: Mutex<BTreeMap<PromotionKey, (CommitId, Shown)>>,
+    /// When the pull requests of a repository were last asked for, and where that is.
+    asked: Mutex<BTreeMap<String, Timestamp>>,
     /// The changes that wait for a base branch.
     pub(crate) stations: Stations,
 }
@@ -59,6 +66,26 @@ impl Memory {
     pub(crate) fn recall(&self, key: &PromotionKey, now: Timestamp) -> Option<Look> {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         looks.remove(key).filter(|look| look.is_fresh(now))
+    }
+
+    /// Whether this is what was last shown beside the head of a promotion's pull request.
+    pub(crate) fn shows(&self, key: &PromotionKey, head: &CommitId, shown: &Shown) -> bool {
+        let known = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(key).is_some_and(|(at, known)| at == head && known == shown)
+    }
+
+    /// Remembers what was shown.
+    pub(crate) fn shown(&self, key: &PromotionKey, head: &CommitId, shown: Shown) {
+        let mut known = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= SHOWN {
+            known.clear();
+        }
+        known.insert(key.clone(), (head.clone(), shown));
+    }
+
+    /// When the pull requests of a repository were last asked for; from now on it is now.
+    pub(crate) fn asked(&self, repository: &str, now: Timestamp) -> Option<Timestamp> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(repository.to_owned(), now)
     }
 
     /// The places of a commit. Whoever asks while they are being read waits for that.

@@ -1,6 +1,6 @@
 //! The ports that an engine works through, as one.
 
-use weir_ports::{Catalog, Clock, ConfigRepos, Store};
+use weir_ports::{Catalog, Clock, ConfigRepos, Forge, Store};
 
 /// Everything that the engine needs of the world.
 pub trait Ports: Send + Sync + 'static {
@@ -10,6 +10,8 @@ pub trait Ports: Send + Sync + 'static {
     type Store: Store;
     /// What environments run.
     type Repos: ConfigRepos;
+    /// Where people review changes.
+    type Forge: Forge;
     /// Time and chance.
     type Clock: Clock;
 
@@ -19,6 +21,8 @@ pub trait Ports: Send + Sync + 'static {
     fn store(&self) -> &Self::Store;
     /// What environments run.
     fn repos(&self) -> &Self::Repos;
+    /// Where people review changes.
+    fn forge(&self) -> &Self::Forge;
     /// Time and chance.
     fn clock(&self) -> &Self::Clock;
 }

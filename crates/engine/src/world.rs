@@ -192,6 +192,16 @@ impl World {
         }
     }
 
+    /// Somebody says that something may have happened to the proposals of a pipeline.
+    pub fn poke(&self, pipeline: &PipelineKey) {
+        let index = self.read();
+        let Some(known) = index.pipelines.get(pipeline) else { return };
+        let environments = known.pipeline().environments().iter();
+        let newest = environments.filter_map(|it| known.newest(&it.name)).map(|promotion| promotion.key.clone());
+        self.woken().carry.extend(newest);
+        self.wake.notify_one();
+    }
+
     /// A freeze came, went or changed: it may concern any pipeline.
     fn thaw(&self, index: &mut Index, what: What) {
         let freezes = index.frozen();

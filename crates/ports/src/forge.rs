@@ -113,6 +113,13 @@ pub struct PullRequest {
     pub conflict: bool,
 }
 
+impl PullRequest {
+    /// Whether it still waits.
+    pub fn is_open(&self) -> bool {
+        self.state == PullRequestState::Open
+    }
+}
+
 /// What became of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PullRequestState {

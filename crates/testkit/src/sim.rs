@@ -8,6 +8,7 @@ mod catalog;
 mod chance;
 mod clock;
 mod fate;
+mod forge;
 mod journal;
 mod repos;
 mod store;
@@ -20,6 +21,7 @@ pub use catalog::SimCatalog;
 pub use chance::Chance;
 pub use clock::SimClock;
 pub use fate::{Fate, Weather};
+pub use forge::{Kept, SimForge};
 pub use journal::SimJournal;
 pub use repos::{BaseMove, SimRepos};
 pub use store::SimStore;
@@ -35,6 +37,8 @@ pub struct Sim {
     pub store: SimStore,
     /// The repositories.
     pub repos: SimRepos,
+    /// Their pull requests.
+    pub forge: SimForge,
     /// The definitions.
     pub catalog: SimCatalog,
     /// Who did what.
@@ -47,9 +51,11 @@ impl Sim {
         let chance = Chance::new(seed);
         let fate = Fate::calm(chance.clone());
         let clock = SimClock::new(chance.clone());
+        let repos = SimRepos::new(fate.clone(), clock.clone());
         Self {
             store: SimStore::new(fate.clone()),
-            repos: SimRepos::new(fate, clock.clone()),
+            forge: SimForge::new(repos.clone(), fate, clock.clone()),
+            repos,
             catalog: SimCatalog::default(),
             journal: SimJournal::default(),
             chance,
@@ -62,6 +68,7 @@ impl Sim {
         SimPorts {
             store: self.store.under(fate.clone()),
             repos: self.repos.under(fate.clone()),
+            forge: self.forge.under(fate.clone()),
             catalog: self.catalog.clone(),
             clock: self.clock.clone(),
         }
@@ -78,6 +85,7 @@ impl Sim {
 pub struct SimPorts {
     store: SimStore,
     repos: SimRepos,
+    forge: SimForge,
     catalog: SimCatalog,
     clock: SimClock,
 }
@@ -86,6 +94,7 @@ impl Ports for SimPorts {
     type Catalog = SimCatalog;
     type Store = SimStore;
     type Repos = SimRepos;
+    type Forge = SimForge;
     type Clock = SimClock;
 
     fn catalog(&self) -> &SimCatalog {
@@ -98,6 +107,10 @@ impl Ports for SimPorts {
 
     fn repos(&self) -> &SimRepos {
         &self.repos
+    }
+
+    fn forge(&self) -> &SimForge {
+        &self.forge
     }
 
     fn clock(&self) -> &SimClock {

@@ -1,10 +1,10 @@
 //! The release on the base branch: by merging a proposal that was reviewed, or by pushing.
 
-use weir_core::{Base, CommitId, Declared, Intent, PlainProposal, PlainState, PromotionKey};
-use weir_ports::{Clock as _, Record, RecordKey, Store as _, Stored};
+use weir_core::{Base, CommitId, Declared, Intent, PlainProposal, PlainState};
+use weir_ports::{Clock as _, Forge as _, ForgeAccess, PullRequest};
 
 use super::{
-    Carrier, Load, Trouble, declares,
+    Carrier, Load, Proposed, Trouble, declares,
     train::{Passenger, Reviewed},
 };
 use crate::ports::Ports;
@@ -18,12 +18,20 @@ impl<P: Ports> Carrier<'_, P> {
         self.change_base(load, Intent::Push, None).await
     }
 
-    /// Merges the proposal, if this is still its head, and if it would still change what was reviewed.
+    /// Merges the proposal, if this is still its head.
+    pub(super) async fn merge(&self, load: &mut Load<'_>, head: &CommitId) -> Result<(), Trouble> {
+        match load.proposed.clone() {
+            Proposed::Here(Some(proposal)) => self.merge_own(load, proposal, head).await,
+            Proposed::There(access, Some(found)) => self.merge_there(load, &access, &found, head).await,
+            Proposed::Here(None) | Proposed::There(_, None) => Ok(()),
+        }
+    }
+
+    /// Merges a proposal of our own, if it would still change what was reviewed.
     ///
     /// On a base branch that has not moved, the base becomes the reviewed commit itself. On one that has, the same values
     /// are changed on top of it; if they are no longer the same, the proposal has to be made anew.
-    pub(super) async fn merge(&self, load: &mut Load<'_>, head: &CommitId) -> Result<(), Trouble> {
-        let Some(proposal) = load.proposal.clone() else { return Ok(()) };
+    async fn merge_own(&self, load: &mut Load<'_>, proposal: PlainProposal, head: &CommitId) -> Result<(), Trouble> {
         let reviewed = proposal.state == PlainState::Open && proposal.head == *head;
         if !reviewed {
             return Ok(());
@@ -43,16 +51,29 @@ impl<P: Ports> Carrier<'_, P> {
             commit: load.base.clone(),
         };
         self.end(load, &proposal.key, state).await?;
-        self.see_proposal(load)?;
+        self.see_proposal(load).await?;
         self.tidy(load).await
     }
 
-    /// A proposal whose release the base branch declares was merged, whoever did it and by which commit.
-    pub(super) async fn see_merge(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
-        let open = load.proposal.clone().filter(|proposal| proposal.state == PlainState::Open);
-        let Some(proposal) = open.filter(|proposal| declares(load, &proposal.release)) else { return Ok(()) };
-        let (at, by) = (self.ports.clock().now(), proposal.merge_asked_by().cloned());
-        self.end(load, &proposal.key, PlainState::Merged { at, by, commit: load.base.clone() }).await
+    /// Has the forge merge the pull request, and looks at what came of it.
+    async fn merge_there(
+        &self,
+        load: &mut Load<'_>,
+        access: &ForgeAccess,
+        found: &PullRequest,
+        head: &CommitId,
+    ) -> Result<(), Trouble> {
+        if !found.is_open() || found.head != *head {
+            return Ok(());
+        }
+        // Right before the change that others see: gates may have closed, and freezes may have come.
+        if !self.wants(&load.promotion.key, &Intent::Merge(head.clone())) {
+            return Err(Trouble::Unwanted);
+        }
+        self.ports.forge().merge(access, &found.id, head).await?;
+        tracing::info!(promotion = %load.promotion.key, pull_request = %found.url, "merged");
+        *load = self.load(load.promotion.clone(), load.repository, load.forge).await?;
+        self.tidy(load).await
     }
 
     /// Has the base branch declare the release.
@@ -72,25 +93,5 @@ impl<P: Ports> Carrier<'_, P> {
         let (commit, seen) = (arrived.base, self.ports.clock().now());
         load.facts().base = Some(Base { commit, seen, declares: Declared::Releases(vec![release]) });
         Ok(())
-    }
-
-    /// Writes down what became of a proposal.
-    pub(super) async fn end(&self, load: &mut Load<'_>, key: &PromotionKey, state: PlainState) -> Result<(), Trouble> {
-        load.proposal = self.finish(key, state).await?;
-        Ok(())
-    }
-
-    /// Ends a proposal, unless it has ended otherwise. Returns what became of it.
-    pub(super) async fn finish(&self, key: &PromotionKey, state: PlainState) -> Result<Option<PlainProposal>, Trouble> {
-        let stored = self.ports.store().get(&RecordKey::Proposal(key.clone())).await?;
-        let Some(Stored { record: Record::Proposal(mut known), version }) = stored else { return Ok(None) };
-        if known.state == PlainState::Open {
-            known.state = state;
-            let record = Record::Proposal(known.clone());
-            let version = self.ports.store().replace(record.clone(), version).await?;
-            tracing::info!(proposal = %key, "proposal ended");
-            self.world.keep(Stored { record, version });
-        }
-        Ok(Some(*known))
     }
 }

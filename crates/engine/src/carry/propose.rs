@@ -1,17 +1,14 @@
 //! An open proposal with the release on its branch.
 
-use weir_core::{Branch, CommitId, Intent, PlainProposal, PlainState, Promotion};
-use weir_ports::{
-    Change, Clock as _, ConfigRepos as _, Push, Record, RecordKey, RepoError, Store as _, StoreError, Stored,
-};
+use weir_core::{Branch, CommitId, Intent, Promotion};
+use weir_ports::{Change, Clock as _, ConfigRepos as _, Push, RepoError};
 
-use super::{Carrier, Load, Trouble, places::Edited, words};
+use super::{Carrier, Load, Proposed, Trouble, places::Edited, words};
 use crate::ports::Ports;
 
 impl<P: Ports> Carrier<'_, P> {
     pub(super) async fn propose(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
-        let open = load.proposal.as_ref().is_some_and(|proposal| proposal.state == PlainState::Open);
-        if open && !load.is_ours() {
+        if load.proposed.is_open() && !load.is_ours() {
             // The fact is seen already: the branch is theirs now.
             return Ok(());
         }
@@ -30,7 +27,8 @@ impl<P: Ports> Carrier<'_, P> {
             return Err(Trouble::Unwanted);
         }
         let pushed = load.tip.clone().filter(|_| load.is_ours());
-        let written = Branch { name: load.branch.clone(), parent: load.base.clone(), intended: commit.clone(), pushed };
+        let (name, at) = (load.branch.clone(), Some(load.place()));
+        let written = Branch { name, at, parent: load.base.clone(), intended: commit.clone(), pushed };
         load.facts().branch = Some(written);
         self.learn(load).await?;
         if load.tip.as_ref() != Some(&commit) {
@@ -42,8 +40,23 @@ impl<P: Ports> Carrier<'_, P> {
             }
             load.tip = Some(commit.clone());
         }
-        self.open(load, commit, edited).await?;
-        self.see_proposal(load)
+        load.proposed = match load.proposed.clone() {
+            Proposed::Here(known) => Proposed::Here(Some(self.open_own(load, known.as_ref(), commit, edited).await?)),
+            Proposed::There(access, _) => {
+                let opened = self.open_there(load, &access, commit, &edited).await?;
+                Proposed::There(access, Some(opened))
+            }
+        };
+        self.see_proposal(load).await
+    }
+
+    /// What a proposal says, in Markdown.
+    pub(super) fn body(&self, promotion: &Promotion, edited: &Edited) -> String {
+        let now = self.ports.clock().now();
+        let body = self.world.look(&promotion.key.pipeline, |known| {
+            words::body(promotion, &edited.edits, known.pipeline(), known.snapshot(), now)
+        });
+        body.unwrap_or_default()
     }
 
     /// The commit that a promotion makes on top of another.
@@ -63,82 +76,5 @@ impl<P: Ports> Carrier<'_, P> {
             at: promotion.history.first().map(|turn| turn.at).unwrap_or_default(),
         };
         Ok(self.ports.repos().prepare(&load.access, &change).await?)
-    }
-
-    /// Keeps the proposal: the one that is open, with a new head, or a new one.
-    async fn open(&self, load: &mut Load<'_>, head: CommitId, edited: Edited) -> Result<(), Trouble> {
-        let now = self.ports.clock().now();
-        let promotion = &load.promotion;
-        let body = self
-            .world
-            .look(&promotion.key.pipeline, |known| {
-                words::body(promotion, &edited.edits, known.pipeline(), known.snapshot(), now)
-            })
-            .unwrap_or_default();
-        let fresh = PlainProposal {
-            key: promotion.key.clone(),
-            repository: load.repository.url.clone(),
-            base: load.repository.base.clone(),
-            branch: load.branch.clone(),
-            parent: load.base.clone(),
-            head,
-            release: promotion.release.clone(),
-            edits: edited.edits,
-            title: words::title(promotion),
-            body,
-            opened: now,
-            state: PlainState::Open,
-            merge: None,
-            reviews: Vec::new(),
-            comments: Vec::new(),
-        };
-        let known =
-            load.proposal.as_ref().filter(|known| known.state == PlainState::Open).map(|known| known.key.clone());
-        let proposal = match known {
-            Some(key) => self.update(RecordKey::Proposal(key), &fresh).await?,
-            None => self.create(fresh).await?,
-        };
-        load.proposal = Some(proposal);
-        Ok(())
-    }
-
-    async fn create(&self, fresh: PlainProposal) -> Result<PlainProposal, Trouble> {
-        let record = Record::Proposal(Box::new(fresh.clone()));
-        match self.ports.store().create(record.clone()).await {
-            Ok(version) => {
-                tracing::info!(proposal = %fresh.key, title = fresh.title, "proposal opened");
-                self.world.keep(Stored { record, version });
-                Ok(fresh)
-            }
-            // It was opened before, by this promotion, and may be closed by now.
-            Err(StoreError::Exists(key)) => self.update(key, &fresh).await,
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Gives an open proposal another head. What people said stays, and counts for the head they said it of.
-    async fn update(&self, key: RecordKey, fresh: &PlainProposal) -> Result<PlainProposal, Trouble> {
-        let stored = self.ports.store().get(&key).await?;
-        let Some(Stored { record: Record::Proposal(known), version }) = stored else { return Err(Trouble::Stale) };
-        if known.state != PlainState::Open {
-            return Err(Trouble::Stale);
-        }
-        let same = known.head == fresh.head && known.release == fresh.release;
-        let proposal = PlainProposal {
-            key: known.key.clone(),
-            opened: known.opened,
-            merge: known.merge.clone(),
-            reviews: known.reviews.clone(),
-            comments: known.comments.clone(),
-            body: if same { known.body.clone() } else { fresh.body.clone() },
-            ..fresh.clone()
-        };
-        if proposal != *known {
-            let record = Record::Proposal(Box::new(proposal.clone()));
-            let version = self.ports.store().replace(record.clone(), version).await?;
-            tracing::info!(proposal = %proposal.key, title = proposal.title, "proposal updated");
-            self.world.keep(Stored { record, version });
-        }
-        Ok(proposal)
     }
 }

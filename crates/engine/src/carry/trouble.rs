@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
-use weir_core::{ForgeKind, NameError, Problem, ProblemWith};
-use weir_ports::{RepoError, StoreError};
+use weir_core::{NameError, Problem, ProblemWith};
+use weir_ports::{ForgeError, RepoError, StoreError};
 
 use super::places::EditError;
 use crate::access::NoAccess;
@@ -23,9 +23,9 @@ pub(crate) enum Trouble {
     /// A name that Git does not take.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// Nobody here talks to that kind of forge.
-    #[error("pull requests on {0:?} cannot be opened from here; use `type: git`, and review the change in Weir")]
-    Forge(ForgeKind),
+    /// The forge.
+    #[error(transparent)]
+    Forge(ForgeError),
     /// The store.
     #[error(transparent)]
     Store(StoreError),
@@ -46,6 +46,15 @@ impl From<RepoError> for Trouble {
     }
 }
 
+impl From<ForgeError> for Trouble {
+    fn from(error: ForgeError) -> Self {
+        match error {
+            ForgeError::Moved { .. } => Self::Stale,
+            error => Self::Forge(error),
+        }
+    }
+}
+
 impl From<StoreError> for Trouble {
     fn from(error: StoreError) -> Self {
         match error {
@@ -59,7 +68,9 @@ impl Trouble {
     /// The fact that it is. `None`: it is nothing that a person has to know of.
     pub(super) fn problem(&self, retry: Timestamp) -> Option<Problem> {
         let with = match self {
-            Self::Repository(RepoError::RateLimited { .. }) => ProblemWith::RateLimit,
+            Self::Repository(RepoError::RateLimited { .. }) | Self::Forge(ForgeError::RateLimited { .. }) => {
+                ProblemWith::RateLimit
+            }
             Self::Forge(_) => ProblemWith::Forge,
             Self::Store(_) | Self::Stale | Self::Unwanted => return None,
             _ => ProblemWith::Repository,

@@ -38,6 +38,22 @@ pub(super) fn title(promotion: &Promotion) -> String {
     format!("Promote {} {} to {}", key.pipeline.name, short(release), key.environment)
 }
 
+/// The title of a pull request, as the Weave controller wrote it.
+pub(super) fn pull_request_title(promotion: &Promotion) -> String {
+    let Promotion { key, release, .. } = promotion;
+    format!("Promote {} in {} to {}", key.pipeline, key.environment, short(release))
+}
+
+/// What the text of every proposal into an environment contains, and of no other.
+pub(super) fn sign(key: &PromotionKey) -> String {
+    format!("<!-- weir: {}/{} #", key.pipeline, key.environment)
+}
+
+/// What the text of the proposal of one promotion contains, and of no other.
+pub(super) fn mark(key: &PromotionKey) -> String {
+    format!("{}{} -->", sign(key), key.ordinal)
+}
+
 /// One revision if that is all there is to say.
 fn short(release: &Release) -> String {
     release.single().map_or_else(|| release.to_string(), ToString::to_string)
@@ -89,7 +105,13 @@ pub(super) fn body(
         let skipped: Vec<_> = skips.iter().map(|skipped| format!("`{}`", short(skipped))).collect();
         let _ = write!(text, "\nReleases that it takes the place of: {}.\n", skipped.join(", "));
     }
-    let _ = write!(text, "\n<!-- weir: {key} -->\n");
+    // The path in it is how the Weave controller and its programs find the pull request of an environment.
+    let path = format!("{}/{}", key.pipeline, key.environment);
+    let _ = write!(
+        text,
+        "\n<details><summary>metadata</summary>\n\n!!! DO NOT EDIT !!!\n\n{path}\n\n{}\n</details>\n",
+        mark(key)
+    );
     text
 }
 

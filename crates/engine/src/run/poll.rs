@@ -4,12 +4,16 @@
 
 use jiff::{SignedDuration, Timestamp};
 use weir_core::{
-    BranchName, CommitId, Name, Namespace, PipelineKey, Promotion, PromotionKey, ProposalState, Repository, Strategy,
+    BranchName, Checks, CommitId, ForgeKind, Name, Namespace, PipelineKey, Promotion, PromotionKey, ProposalState,
+    Repository, Strategy,
 };
-use weir_ports::{Clock as _, ConfigRepos as _};
+use weir_ports::{Clock as _, ConfigRepos as _, Forge as _, ForgeAccess, RepoAccess};
 
 use super::{Engine, Job, Outcome};
 use crate::{access::access, carry::Trouble, ports::Ports, world::Known};
+
+/// How far the clock of a forge may be behind ours.
+const SLACK: SignedDuration = SignedDuration::from_mins(2);
 
 /// A repository, and what opens it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +30,10 @@ struct Interest {
     base: Option<CommitId>,
     /// The branch of the proposal, and where it should be: nowhere, if the proposal is over.
     branch: Option<(BranchName, Option<CommitId>)>,
-    /// Somebody else has written to the branch: whatever they do next counts.
-    theirs: bool,
+    /// Somebody else has written to the branch, or a check is under way: whatever happens next counts.
+    restless: bool,
+    /// The forge that its open pull request is on.
+    forge: Option<ForgeKind>,
 }
 
 impl<P: Ports> Engine<P> {
@@ -87,12 +93,27 @@ impl<P: Ports> Engine<P> {
             let place = branches.binary_search(name).ok()?;
             heads.get(place)?.as_ref()
         };
+        let there = self.changed_there(found, &access).await?;
         let changed = |interest: &&Interest| {
-            interest.theirs
+            interest.restless
+                || interest.branch.as_ref().is_some_and(|(name, _)| there.contains(name))
                 || at(&interest.repository.base) != interest.base.as_ref()
                 || interest.branch.as_ref().is_some_and(|(name, head)| at(name) != head.as_ref())
         };
         Ok(found.iter().filter(changed).map(|interest| interest.promotion.clone()).collect())
+    }
+
+    /// The branches whose pull requests changed since they were last asked for.
+    async fn changed_there(&self, found: &[Interest], access: &RepoAccess) -> Result<Vec<BranchName>, Trouble> {
+        let Some(kind) = found.iter().find_map(|interest| interest.forge) else { return Ok(Vec::new()) };
+        let RepoAccess { url, credentials } = access.clone();
+        let now = self.ports.clock().now();
+        let begin = self.memory.asked(url.reveal(), now);
+        let Some(since) = begin.and_then(|begin| begin.checked_sub(SLACK).ok()) else {
+            // Nothing is known of the time before: everything may have changed.
+            return Ok(found.iter().filter_map(|it| it.branch.as_ref()).map(|(name, _)| name.clone()).collect());
+        };
+        Ok(self.ports.forge().changed(&ForgeAccess { kind, url, credentials }, since).await?)
     }
 }
 
@@ -111,9 +132,9 @@ impl Interest {
 fn interests(known: &Known) -> Vec<Interest> {
     let pipeline = known.pipeline();
     let interest = |environment: &weir_core::Environment| {
-        let repository = match &environment.promotion.as_ref()?.strategy {
-            Strategy::Push(repository) => repository,
-            Strategy::PullRequest(it) => &it.repository,
+        let (repository, forge) = match &environment.promotion.as_ref()?.strategy {
+            Strategy::Push(repository) => (repository, None),
+            Strategy::PullRequest(it) => (&it.repository, Some(it.forge).filter(|forge| *forge != ForgeKind::Git)),
             Strategy::Notification => return None,
         };
         let promotion: &Promotion = known.newest(&environment.name)?;
@@ -124,7 +145,8 @@ fn interests(known: &Known) -> Vec<Interest> {
             repository: repository.clone(),
             namespace: pipeline.key.namespace.clone(),
             base: Some(facts.base.as_ref()?.commit.clone()),
-            theirs: proposal.is_some_and(|proposal| proposal.changed_by.is_some()),
+            restless: proposal.is_some_and(|it| it.changed_by.is_some() || it.checks != Checks::Passing),
+            forge: forge.filter(|_| proposal.is_some()),
             branch: facts.branch.as_ref().map(|it| (it.name.clone(), proposal.map(|proposal| proposal.head.clone()))),
         })
     };

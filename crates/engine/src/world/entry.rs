@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use weir_core::{
-    EnvironmentName, Freeze, Intent, Pipeline, PipelineKey, PlainProposal, PlainState, Promotion, PromotionKey,
-    Snapshot,
+    EnvironmentName, ForgeKind, Freeze, Intent, Pipeline, PipelineKey, PlainProposal, PlainState, Promotion,
+    PromotionKey, ProposalState, Snapshot, Strategy,
 };
 use weir_ports::{Definition, PipelineRecord, Record, RecordKey, RecordVersion};
 
@@ -115,7 +115,9 @@ impl Known {
             Record::Promotion(promotion) => {
                 let place = self.snapshot.promotions.iter().position(|known| known.key == promotion.key);
                 let before = place.and_then(|place| self.snapshot.promotions[place].leg.intent.as_ref());
-                if promotion.leg.intent.is_some() && promotion.leg.intent.as_ref() != before {
+                let intends = promotion.leg.intent.is_some() && promotion.leg.intent.as_ref() != before;
+                let held = place.is_some_and(|place| self.snapshot.promotions[place].holds != promotion.holds);
+                if intends || held && self.is_on_a_forge(&promotion) {
                     carry = Some(promotion.key.clone());
                 }
                 match place {
@@ -141,6 +143,15 @@ impl Known {
             Record::Freeze(_) => {}
         }
         Kept::News { carry }
+    }
+
+    /// Whether what holds a promotion is shown beside its pull request.
+    fn is_on_a_forge(&self, promotion: &Promotion) -> bool {
+        let proposal = promotion.leg.facts.proposal.as_ref();
+        let environment = self.pipeline.environment(&promotion.key.environment);
+        let strategy = environment.and_then(|it| it.promotion.as_ref()).map(|policy| &policy.strategy);
+        proposal.is_some_and(|proposal| proposal.state == ProposalState::Open)
+            && matches!(strategy, Some(Strategy::PullRequest(it)) if it.forge != ForgeKind::Git)
     }
 
     /// Whether a proposal is as the carrier has just opened it: whoever opened it goes on by itself, and after a crash

@@ -10,19 +10,8 @@ use weir_testkit::sim::Weather;
 
 use crate::{
     scene::ada,
-    stage::{Stage, environment, path, pipeline, prod, pull_request, push},
+    stage::{Stage, environment, path, pipeline, prod, pull_request, push, story},
 };
-
-/// Runs a story on a stage, with time that goes on when everybody waits.
-macro_rules! story {
-    ($stage:ident = $new:expr; $told:block) => {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        runtime.block_on(async {
-            let $stage = $new;
-            $stage.play(async $told).await;
-        });
-    };
-}
 
 fn approval() -> Gate {
     let from = Approvers::default();

@@ -81,6 +81,12 @@ impl Stage {
         Self { key: pipelines[0].key.clone(), engine, sim, world }
     }
 
+    /// Defines a pipeline anew.
+    pub(crate) fn define(&self, pipeline: &Pipeline) {
+        let (pipeline, signed_with) = (pipeline.clone(), BTreeMap::new());
+        self.sim.catalog.define(Definition { pipeline, version: None, signed_with });
+    }
+
     /// Lets the engine run while `story` goes on.
     pub(crate) async fn play<T>(&self, story: impl Future<Output = T>) -> T {
         tokio::select! {
@@ -192,3 +198,16 @@ pub(crate) fn prod() -> EnvironmentName {
 fn mark(pipeline: &PipelineKey, environment: &EnvironmentName) -> String {
     format!("{{\"$promotion\": \"{}:{}:{environment}\"}}", pipeline.namespace, pipeline.name)
 }
+
+/// Runs a story on a stage, with time that goes on when everybody waits.
+macro_rules! story {
+    ($stage:ident = $new:expr; $told:block) => {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let $stage = $new;
+            $stage.play(async $told).await;
+        });
+    };
+}
+
+pub(crate) use story;

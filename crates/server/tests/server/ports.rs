@@ -15,12 +15,13 @@ use weir_ports::{
     Secret, StoreError, Verb,
 };
 use weir_server::Timed;
-use weir_testkit::sim::{Sim, SimRepos, SimStore};
+use weir_testkit::sim::{Sim, SimForge, SimRepos, SimStore};
 
 pub(crate) struct TestPorts {
     pub(crate) catalog: TestCatalog,
     pub(crate) store: SimStore,
     pub(crate) repos: Timed<SimRepos>,
+    pub(crate) forge: SimForge,
     pub(crate) clock: RealClock,
 }
 
@@ -30,6 +31,7 @@ impl TestPorts {
             catalog: TestCatalog::default(),
             store: sim.store.clone(),
             repos: Timed::new(sim.repos.clone(), metrics.clone()),
+            forge: sim.forge.clone(),
             clock: RealClock,
         }
     }
@@ -39,6 +41,7 @@ impl Ports for TestPorts {
     type Catalog = TestCatalog;
     type Store = SimStore;
     type Repos = Timed<SimRepos>;
+    type Forge = SimForge;
     type Clock = RealClock;
 
     fn catalog(&self) -> &TestCatalog {
@@ -49,6 +52,9 @@ impl Ports for TestPorts {
     }
     fn repos(&self) -> &Timed<SimRepos> {
         &self.repos
+    }
+    fn forge(&self) -> &SimForge {
+        &self.forge
     }
     fn clock(&self) -> &RealClock {
         &self.clock

@@ -65,6 +65,40 @@ impl State {
     }
 }
 
+impl State {
+    /// The files of a branch with what one commit changes. `None`: it cannot be merged.
+    fn merged(&self, branch: &BranchName, head: &CommitId) -> Option<Files> {
+        let mut files = self.commits.get(self.branches.get(branch)?)?.files.clone();
+        let head = self.commits.get(head)?;
+        let parent = self.commits.get(head.parent.as_ref()?)?;
+        for (path, text) in &head.files {
+            let (before, now) = (parent.files.get(path)?, files.get(path)?);
+            let text = lines(before, now, text)?;
+            files.insert(path.clone(), text);
+        }
+        Some(files)
+    }
+}
+
+/// A text with the lines that another version of it changed. `None`: both changed the same line, or lines came or went.
+fn lines(before: &[u8], now: &[u8], then: &[u8]) -> Option<Vec<u8>> {
+    let split = |text: &[u8]| String::from_utf8_lossy(text).split('\n').map(str::to_owned).collect::<Vec<_>>();
+    let (before, now, then) = (split(before), split(now), split(then));
+    if before == then {
+        return Some(now.join("\n").into_bytes());
+    }
+    if before.len() != then.len() || before.len() != now.len() {
+        return None;
+    }
+    let line = |((before, now), then): ((&String, &String), &String)| match (before == then, before == now) {
+        (true, _) => Some(now.clone()),
+        (false, true) => Some(then.clone()),
+        (false, false) => (now == then).then(|| now.clone()),
+    };
+    let merged: Option<Vec<_>> = before.iter().zip(&now).zip(&then).map(line).collect();
+    Some(merged?.join("\n").into_bytes())
+}
+
 /// One commit that a branch was moved over through the port.
 #[derive(Debug, Clone)]
 pub struct BaseMove {
@@ -105,6 +139,37 @@ impl SimRepos {
     /// Moves a branch by hand to a commit that there is.
     pub fn reset(&self, branch: &BranchName, commit: &CommitId) {
         self.state().branches.insert(branch.clone(), commit.clone());
+    }
+
+    /// Where a branch is.
+    pub fn head(&self, branch: &BranchName) -> Option<CommitId> {
+        self.state().branches.get(branch).cloned()
+    }
+
+    /// Whether a commit could be merged into a branch.
+    pub(super) fn merges(&self, branch: &BranchName, head: &CommitId) -> bool {
+        self.state().merged(branch, head).is_some()
+    }
+
+    /// Merges a commit into a branch as a forge does; `false` if that cannot be done.
+    pub(super) fn merge(&self, branch: &BranchName, head: &CommitId) -> bool {
+        let asked = self.clock.now();
+        let mut state = self.state();
+        let Some(files) = state.merged(branch, head) else { return false };
+        let (before, message) = (state.branches[branch].clone(), state.commits[head].message.clone());
+        let step = BaseMove {
+            branch: branch.clone(),
+            asked,
+            message: message.clone(),
+            before: texts(&state.commits[&before].files),
+            after: texts(&files),
+        };
+        let made = Commit { parent: Some(before), files, message };
+        let id = id(&made);
+        state.commits.insert(id.clone(), made);
+        state.branches.insert(branch.clone(), id);
+        state.moves.push(step);
+        true
     }
 
     /// The files of a branch.

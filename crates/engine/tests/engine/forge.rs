@@ -1,0 +1,221 @@
+//! How promotions are carried out where people review on a forge, one rule at a time.
+
+use std::{sync::Arc, time::Duration};
+
+use weir_core::{Checks, ForgeKind, Merge, Phase, Policy, Strategy};
+use weir_testkit::sim::Kept;
+
+use crate::stage::{Stage, environment, main_branch, path, pipeline, pull_request, story};
+
+fn on_a_forge() -> Policy {
+    let mut policy = pull_request();
+    if let Strategy::PullRequest(it) = &mut policy.strategy {
+        it.forge = ForgeKind::Gitea;
+    }
+    policy
+}
+
+impl Stage {
+    /// The one pull request that is open.
+    fn open_there(&self) -> Kept {
+        let open: Vec<_> = self.sim.forge.all().into_iter().filter(|it| it.seen.is_open()).collect();
+        assert_eq!(open.len(), 1, "{open:#?}");
+        open.into_iter().next().unwrap()
+    }
+
+    async fn until_proposed_there(&self, version: &str) -> Kept {
+        self.until_phase(version, Phase::Proposed).await;
+        self.until("the pull request is for it", || self.open_there().seen.title.ends_with(version)).await;
+        self.open_there()
+    }
+}
+
+#[test]
+fn a_pull_request_explains_itself_and_is_followed_to_the_end() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        let kept = stage.until_proposed_there("1.1.0").await;
+        assert_eq!(kept.seen.title, "Promote default/app in prod to 1.1.0");
+        assert!(kept.seen.body.contains("!!! DO NOT EDIT !!!\n\ndefault/app/prod\n"), "{}", kept.seen.body);
+        assert!(kept.seen.body.contains("| `apps.yaml` | `1.0.0` | `1.1.0` |"), "{}", kept.seen.body);
+        assert_eq!(stage.holds(), ["AwaitingReview"]);
+        assert!(stage.proposals().is_empty(), "Weir keeps none of its own");
+        assert!(stage.sim.forge.merge_by("1", "ada"));
+        stage.until_phase("1.1.0", Phase::Delivered).await;
+        assert!(stage.base().contains("app: 1.1.0"));
+        stage.until("the branch is gone", || stage.branches().is_empty()).await;
+        stage.report("prod", "1.1.0").await;
+        stage.until_phase("1.1.0", Phase::Succeeded).await;
+        assert_eq!(stage.sim.forge.all().len(), 1);
+    });
+}
+
+#[test]
+fn weir_has_it_merged_where_it_shall_once_the_checks_have_passed() {
+    let mut policy = on_a_forge();
+    policy.merge = Merge::Auto;
+    story!(stage = Stage::with(policy); {
+        stage.sim.forge.check_new_ones(Checks::Pending(vec![Arc::from("test")]));
+        stage.report("dev", "1.1.0").await;
+        stage.until_held("ChecksPending").await;
+        assert!(stage.base().contains("1.0.0"));
+        stage.sim.forge.change("1", |seen| seen.checks = Checks::Passing);
+        stage.until_phase("1.1.0", Phase::Delivered).await;
+        stage.until("the branch is gone", || stage.branches().is_empty()).await;
+    });
+}
+
+#[test]
+fn a_newer_release_takes_over_the_open_pull_request() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        stage.report("dev", "1.2.0").await;
+        let kept = stage.until_proposed_there("1.2.0").await;
+        assert_eq!(&*kept.seen.id, "1");
+        assert!(kept.seen.body.contains("takes the place of: `1.1.0`"), "{}", kept.seen.body);
+        assert!(stage.sim.forge.merge_by("1", "ada"));
+        stage.until_phase("1.2.0", Phase::Delivered).await;
+    });
+}
+
+#[test]
+fn what_a_person_closes_is_refused_and_a_newer_one_gets_a_pull_request_of_its_own() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        stage.sim.forge.close_by("1", "ada");
+        stage.until_phase("1.1.0", Phase::Rejected).await;
+        stage.until("the branch is gone", || stage.branches().is_empty()).await;
+        tokio::time::sleep(Duration::from_hours(1)).await;
+        assert_eq!(stage.sim.forge.all().len(), 1, "it is not opened again");
+        stage.report("dev", "1.2.0").await;
+        let kept = stage.until_proposed_there("1.2.0").await;
+        assert_eq!(&*kept.seen.id, "2");
+    });
+}
+
+#[test]
+fn a_release_that_dev_takes_back_is_closed_with_a_note() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.0.5").await;
+        stage.until_proposed_there("1.0.5").await;
+        assert!(stage.sim.forge.merge_by("1", "ada"));
+        stage.until_phase("1.0.5", Phase::Delivered).await;
+        stage.report("prod", "1.0.5").await;
+        stage.until_phase("1.0.5", Phase::Succeeded).await;
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        stage.report("dev", "1.0.5").await;
+        stage.until_phase("1.1.0", Phase::Withdrawn).await;
+        stage.until("it is closed", || !stage.sim.forge.all()[1].seen.is_open()).await;
+        assert_eq!(stage.sim.forge.all()[1].notes.len(), 1);
+        // What Weir closed, nobody has rejected.
+        stage.report("dev", "1.1.1").await;
+        stage.until_proposed_there("1.1.1").await;
+    });
+}
+
+#[test]
+fn a_branch_that_somebody_committed_to_is_theirs() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        let kept = stage.until_proposed_there("1.1.0").await;
+        stage.edit(kept.head.as_str(), "1.1.0", "1.1.0-mine");
+        stage.until_held("BranchChangedByHand").await;
+        stage.report("dev", "1.2.0").await;
+        tokio::time::sleep(Duration::from_mins(10)).await;
+        assert!(stage.sim.repos.files_of(&kept.head)["apps.yaml"].contains("1.1.0-mine"));
+    });
+}
+
+#[test]
+fn a_value_that_changed_on_the_base_is_proposed_anew() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        let kept = stage.until_proposed_there("1.1.0").await;
+        stage.edit("main", "app: 1.0.0", "app: 1.0.1");
+        stage.until("it is built anew", || stage.open_there().seen.head != kept.seen.head).await;
+        assert!(stage.sim.forge.merge_by("1", "ada"));
+        stage.until_phase("1.1.0", Phase::Delivered).await;
+    });
+}
+
+#[test]
+fn another_change_of_the_base_does_not_cost_the_review() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        let kept = stage.until_proposed_there("1.1.0").await;
+        stage.sim.repos.commit(&main_branch(), &path("other.yaml"), |_| "a: 1\n".to_owned());
+        tokio::time::sleep(Duration::from_mins(10)).await;
+        assert_eq!(stage.open_there().seen.head, kept.seen.head);
+    });
+}
+
+#[test]
+fn a_squash_merge_by_hand_counts_though_everything_is_left_behind() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        stage.edit("main", "1.0.0", "1.1.0");
+        stage.until_phase("1.1.0", Phase::Delivered).await;
+        stage.until("the pull request is closed", || !stage.sim.forge.all()[0].seen.is_open()).await;
+        stage.until("the branch is gone", || stage.branches().is_empty()).await;
+    });
+}
+
+#[test]
+fn what_holds_it_is_shown_beside_the_commit() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        let kept = stage.until_proposed_there("1.1.0").await;
+        let last = || stage.sim.forge.shown().last().cloned();
+        stage.until("it is shown that nothing holds it", || last().is_some_and(|(_, shown)| shown.open)).await;
+        stage.freeze("friday").await;
+        stage.until("the freeze is shown", || last().is_some_and(|(_, shown)| !shown.open)).await;
+        let (commit, shown) = last().unwrap();
+        assert_eq!(commit, kept.seen.head);
+        assert!(shown.sentence.contains("friday"), "{}", shown.sentence);
+        let written = stage.sim.forge.shown().len();
+        tokio::time::sleep(Duration::from_hours(2)).await;
+        assert_eq!(stage.sim.forge.shown().len(), written, "once is enough");
+    });
+}
+
+#[test]
+fn what_a_person_merges_against_a_hold_is_recorded() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        stage.freeze("friday").await;
+        stage.until_held("Frozen").await;
+        assert!(stage.sim.forge.merge_by("1", "ada"));
+        stage.until_phase("1.1.0", Phase::Delivered).await;
+        let overridden = stage.promotion().unwrap().overridden;
+        assert_eq!(overridden.iter().map(|hold| hold.reason.name()).collect::<Vec<_>>(), ["Frozen"]);
+    });
+}
+
+#[test]
+fn an_idle_pull_request_writes_nothing() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        tokio::time::sleep(Duration::from_mins(5)).await;
+        let writes = stage.sim.store.writes();
+        tokio::time::sleep(Duration::from_hours(24)).await;
+        assert_eq!(stage.sim.store.writes(), writes);
+    });
+}
+
+#[test]
+fn an_environment_that_is_gone_leaves_no_pull_request_behind() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        let without = pipeline("default/app", vec![environment("dev", None, Vec::new())]);
+        stage.define(&without);
+        stage.until("the pull request is closed", || !stage.sim.forge.all()[0].seen.is_open()).await;
+        stage.until("the branch is gone", || stage.branches().is_empty()).await;
+    });
+}
