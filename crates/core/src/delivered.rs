@@ -43,7 +43,8 @@ pub(crate) fn follow(
         line.end(phase, now, note);
         return;
     }
-    if line.promotion.phase == Phase::Succeeded && line.promotion.requested_by.is_none() {
+    // What comes after a request was fulfilled is nothing that it took back.
+    if line.promotion.phase == Phase::Succeeded {
         return;
     }
     let release = line.promotion.release.clone();

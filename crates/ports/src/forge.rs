@@ -20,7 +20,8 @@ pub trait Forge: Send + Sync {
         between: &Between,
     ) -> impl Future<Output = Result<Option<PullRequest>, ForgeError>> + Send;
 
-    /// Has an open pull request that says this. One that is open already is changed, if it says anything else.
+    /// Has an open pull request that says this. One that is open already is changed, if it says anything else. If it was
+    /// open before and is over by now, it is [`ForgeError::Moved`]: whoever ended it is not to be overruled.
     fn ensure(
         &self,
         access: &ForgeAccess,
@@ -86,6 +87,8 @@ pub struct Wanted {
     pub title: String,
     /// What it says, in Markdown. Contains the mark.
     pub body: String,
+    /// A line of that text that no other pull request contains.
+    pub once: String,
     /// A label that it gets, if the forge can be made to have it.
     pub label: Option<String>,
 }

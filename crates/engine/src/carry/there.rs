@@ -34,6 +34,7 @@ impl<P: Ports> Carrier<'_, P> {
             between: between(promotion, load.repository, &load.branch),
             title: words::pull_request_title(promotion),
             body: self.body(promotion, edited),
+            once: words::mark(&promotion.key),
             label: Some(LABEL.to_owned()),
         };
         let opened = self.ports.forge().ensure(access, &wanted).await?;

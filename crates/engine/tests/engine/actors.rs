@@ -134,6 +134,7 @@ pub(crate) async fn reviewer(scene: Scene) {
         for (pipeline, environment) in scene.environments() {
             approve(&scene, &pipeline, &environment.name).await;
             review(&scene, &pipeline, &environment.name).await;
+            review_there(&scene, &pipeline, &environment.name);
             ask(&scene, &pipeline, &environment.name).await;
         }
     }
@@ -200,6 +201,24 @@ async fn review(scene: &Scene, pipeline: &PipelineKey, environment: &Environment
     };
     // What does not make sense any more is denied, which is fine.
     drop(done);
+}
+
+/// The same on a forge, where nobody asks Weir.
+fn review_there(scene: &Scene, pipeline: &PipelineKey, environment: &EnvironmentName) {
+    let mark = format!("<!-- weir: {pipeline}/{environment} #");
+    let all = scene.sim.forge.all();
+    let Some(open) = all.iter().find(|it| it.seen.is_open() && it.seen.body.contains(&mark)) else { return };
+    let by_hand = scene.sim.repos.is_by_hand(&open.head);
+    match scene.chance().below(1000) {
+        _ if by_hand => {
+            if scene.chance().happens(200) {
+                scene.sim.forge.close_by(&open.seen.id, "ada");
+            }
+        }
+        0..400 => drop(scene.sim.forge.merge_by(&open.seen.id, "ada")),
+        400..420 if scene.stormy.get() => scene.sim.forge.close_by(&open.seen.id, "ada"),
+        _ => {}
+    }
 }
 
 async fn ask(scene: &Scene, pipeline: &PipelineKey, environment: &EnvironmentName) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_core::{PlainProposal, PlainState, PromotionKey};
-use weir_ports::Record;
+use weir_ports::{PullRequest, PullRequestState, Record};
 use weir_testkit::sim::BaseMove;
 
 use crate::scene::{PROD, Scene, main_branch, semver, value};
@@ -13,7 +13,10 @@ pub(crate) fn check(scene: &Scene) -> Result<(), String> {
     for step in scene.sim.repos.moves() {
         if step.branch == main_branch() {
             only_the_value_changes(&step)?;
-            moves_forward_with_all_gates_open(scene, &step)?;
+            // What a person merges on the forge is their own business.
+            if step.by.is_none() {
+                moves_forward_with_all_gates_open(scene, &step)?;
+            }
         }
     }
     no_approval_is_lost(scene)?;
@@ -94,14 +97,23 @@ fn one_open_proposal_for_each_environment(scene: &Scene) -> Result<(), String> {
         Record::Proposal(proposal) if proposal.state == PlainState::Open => Some(proposal.key.clone()),
         _ => None,
     });
-    for key in opened {
-        let count = open.entry((key.pipeline.clone(), key.environment.clone())).or_default();
+    let opened = opened.iter().map(|key| format!("{}/{}", key.pipeline, key.environment));
+    let there = scene.sim.forge.all();
+    let there = there.iter().filter(|it| it.seen.is_open()).map(|it| place_of(&it.seen));
+    for place in opened.chain(there) {
+        let count = open.entry(place.clone()).or_default();
         *count += 1;
         if *count > 1 {
-            return Err(format!("{key} is proposed twice at the same time"));
+            return Err(format!("{place} is proposed twice at the same time"));
         }
     }
     Ok(())
+}
+
+/// The pipeline and the environment that a pull request is for.
+fn place_of(seen: &PullRequest) -> String {
+    let mark = seen.body.rsplit_once("<!-- weir: ").and_then(|(_, rest)| rest.split_once(" #"));
+    mark.unwrap().0.to_owned()
 }
 
 fn proposals(scene: &Scene) -> Vec<PlainProposal> {
@@ -119,6 +131,7 @@ pub(crate) fn check_end(scene: &Scene) -> Result<(), String> {
             return Err(format!("`{line}` of {path} is lost"));
         }
     }
+    nothing_is_proposed_again_there(scene)?;
     let all = proposals(scene);
     for (place, proposal) in all.iter().enumerate() {
         let again = all[place + 1..].iter().find(|later| {
@@ -136,6 +149,26 @@ pub(crate) fn check_end(scene: &Scene) -> Result<(), String> {
             && !touched()
         {
             return Err(format!("{} was proposed again as {}", proposal.key, again.key));
+        }
+    }
+    Ok(())
+}
+
+fn nothing_is_proposed_again_there(scene: &Scene) -> Result<(), String> {
+    let all = scene.sim.forge.all();
+    for (place, kept) in all.iter().enumerate() {
+        let again = all[place + 1..].iter().find(|later| later.seen.title == kept.seen.title);
+        let place = place_of(&kept.seen);
+        let touched = || {
+            let diary = scene.diary.borrow();
+            let is_it = |p: &_, e: &_| format!("{p}/{e}") == place;
+            diary.by_hand.keys().any(|(p, e)| is_it(p, e)) || diary.asked.iter().any(|(p, e, _)| is_it(p, e))
+        };
+        if let Some(again) = again
+            && !matches!(kept.seen.state, PullRequestState::Closed { .. })
+            && !touched()
+        {
+            return Err(format!("{} was proposed again as {}", kept.seen.url, again.seen.url));
         }
     }
     Ok(())

@@ -203,7 +203,8 @@ fn policy(chance: &Chance) -> Policy {
     let strategy = if chance.happens(250) {
         Strategy::Push(repository)
     } else {
-        Strategy::PullRequest(PullRequest { forge: ForgeKind::Git, repository })
+        let forge = if chance.happens(500) { ForgeKind::Git } else { ForgeKind::Gitea };
+        Strategy::PullRequest(PullRequest { forge, repository })
     };
     let mut policy = Policy::with(strategy);
     policy.merge = if chance.happens(400) { Merge::Auto } else { Merge::People };

@@ -96,7 +96,7 @@ impl SimForge {
     }
 
     fn merge_kept(&self, kept: &mut Kept, who: &str) -> bool {
-        let merged = self.repos.merge(&kept.base, &kept.seen.head);
+        let merged = self.repos.merge(&kept.base, &kept.seen.head, Some(who).filter(|who| *who != BOT));
         if merged {
             kept.changed = self.clock.now();
             kept.seen.state = PullRequestState::Merged { at: kept.changed, by: Some(who.into()) };
@@ -163,6 +163,9 @@ impl Forge for SimForge {
                 (kept.seen.title, kept.seen.body) = (wanted.title.clone(), wanted.body.clone());
                 kept.changed = self.clock.now();
                 return Ok(kept.seen.clone());
+            }
+            if let Some(over) = state.iter().find(|kept| kept.seen.body.contains(&wanted.once)) {
+                return Err(ForgeError::Moved { forge: forge(), id: over.seen.id.to_string() });
             }
             let doing = "opening a pull request";
             let refused = |reason: &str| ForgeError::Refused { forge: forge(), doing, reason: reason.to_owned() };

@@ -1,7 +1,7 @@
 //! A Git repository in memory.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -66,37 +66,44 @@ impl State {
 }
 
 impl State {
-    /// The files of a branch with what one commit changes. `None`: it cannot be merged.
+    /// The files of a branch with what a commit changes since it left it. `None`: it cannot be merged.
     fn merged(&self, branch: &BranchName, head: &CommitId) -> Option<Files> {
-        let mut files = self.commits.get(self.branches.get(branch)?)?.files.clone();
-        let head = self.commits.get(head)?;
-        let parent = self.commits.get(head.parent.as_ref()?)?;
-        for (path, text) in &head.files {
-            let (before, now) = (parent.files.get(path)?, files.get(path)?);
-            let text = lines(before, now, text)?;
-            files.insert(path.clone(), text);
+        let tip = self.branches.get(branch)?;
+        let mut files = self.commits.get(tip)?.files.clone();
+        let known: BTreeSet<_> = self.line(tip).collect();
+        let parent = self.line(head).find(|id| known.contains(id))?;
+        let (parent, head) = (self.commits.get(parent)?, self.commits.get(head)?);
+        for (path, then) in &head.files {
+            let before = parent.files.get(path)?;
+            if before != then {
+                let text = lines(before, files.get(path)?, then)?;
+                files.insert(path.clone(), text);
+            }
         }
         Some(files)
     }
+
+    /// A commit, and those before it.
+    fn line<'s>(&'s self, from: &'s CommitId) -> impl Iterator<Item = &'s CommitId> {
+        std::iter::successors(Some(from), |id| self.commits.get(id)?.parent.as_ref())
+    }
 }
 
-/// A text with the lines that another version of it changed. `None`: both changed the same line, or lines came or went.
+/// A text with the lines that another version of it changed. `None`: it has not got them any more, or lines came or went.
 fn lines(before: &[u8], now: &[u8], then: &[u8]) -> Option<Vec<u8>> {
-    let split = |text: &[u8]| String::from_utf8_lossy(text).split('\n').map(str::to_owned).collect::<Vec<_>>();
-    let (before, now, then) = (split(before), split(now), split(then));
-    if before == then {
-        return Some(now.join("\n").into_bytes());
-    }
-    if before.len() != then.len() || before.len() != now.len() {
+    let split = |text: &[u8]| String::from_utf8_lossy(text).lines().map(str::to_owned).collect::<Vec<_>>();
+    let (before, mut now, then) = (split(before), split(now), split(then));
+    if before.len() != then.len() {
         return None;
     }
-    let line = |((before, now), then): ((&String, &String), &String)| match (before == then, before == now) {
-        (true, _) => Some(now.clone()),
-        (false, true) => Some(then.clone()),
-        (false, false) => (now == then).then(|| now.clone()),
-    };
-    let merged: Option<Vec<_>> = before.iter().zip(&now).zip(&then).map(line).collect();
-    Some(merged?.join("\n").into_bytes())
+    for (old, new) in before.iter().zip(&then).filter(|(old, new)| old != new) {
+        match now.iter().position(|line| line == old) {
+            Some(place) => now[place].clone_from(new),
+            None if now.contains(new) => {}
+            None => return None,
+        }
+    }
+    Some(now.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes())
 }
 
 /// One commit that a branch was moved over through the port.
@@ -106,6 +113,8 @@ pub struct BaseMove {
     pub branch: BranchName,
     /// When it was asked for.
     pub asked: Timestamp,
+    /// Who merged a pull request. `None`: nobody but Weir.
+    pub by: Option<String>,
     /// What its commit says.
     pub message: String,
     /// The files before.
@@ -152,7 +161,7 @@ impl SimRepos {
     }
 
     /// Merges a commit into a branch as a forge does; `false` if that cannot be done.
-    pub(super) fn merge(&self, branch: &BranchName, head: &CommitId) -> bool {
+    pub(super) fn merge(&self, branch: &BranchName, head: &CommitId, by: Option<&str>) -> bool {
         let asked = self.clock.now();
         let mut state = self.state();
         let Some(files) = state.merged(branch, head) else { return false };
@@ -160,6 +169,7 @@ impl SimRepos {
         let step = BaseMove {
             branch: branch.clone(),
             asked,
+            by: by.map(str::to_owned),
             message: message.clone(),
             before: texts(&state.commits[&before].files),
             after: texts(&files),
@@ -287,6 +297,7 @@ impl ConfigRepos for SimRepos {
             let moves = moves.into_iter().map(|(before, commit)| BaseMove {
                 branch: branch.clone(),
                 asked,
+                by: None,
                 message: commit.message.clone(),
                 before: before.map(|it| texts(&it.files)).unwrap_or_default(),
                 after: texts(&commit.files),
