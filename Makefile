@@ -6,7 +6,7 @@ SHELL := /bin/bash
 CARGO ?= cargo
 CARGO_DENY_VERSION := 0.20.2
 
-.PHONY: help run test lint deny bench fmt fuzz crds
+.PHONY: help run test testbed lint deny bench fmt fuzz crds
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,9 +15,12 @@ run: ## see a promotion: a server, a repository and four clusters that play Flux
 	@$(CARGO) build --quiet --locked --bin weir
 	@exec ./target/debug/weir demo
 
-test: lint ## everything that has to pass
+test: lint testbed ## everything that has to pass
 	$(CARGO) test --workspace --locked
 	@echo "everything passed"
+
+testbed: ## build the servers that tests run against: once, a quarter of an hour, needs Go
+	@testbed/build
 
 lint: deny ## formatting, lints, dependencies
 	$(CARGO) fmt --all --check
