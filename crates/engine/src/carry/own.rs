@@ -22,6 +22,10 @@ impl<P: Ports> Carrier<'_, P> {
 
     /// What the proposal tells about the promotion.
     pub(super) fn own_facts(&self, load: &Load<'_>, proposal: &PlainProposal) -> Result<Option<Proposal>, Trouble> {
+        // Somebody else has the turn by now.
+        if proposal.key.ordinal > load.promotion.key.ordinal {
+            return Ok(None);
+        }
         let known = load.promotion.leg.facts.proposal.as_ref();
         let mine = proposal.key == load.promotion.key
             || known.is_some_and(|known| *known.id == *promotion_name(&proposal.key));

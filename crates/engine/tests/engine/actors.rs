@@ -106,6 +106,7 @@ pub(crate) async fn stranger(scene: Scene) {
             if let Some(branch) = scene.chance().pick(&theirs) {
                 let path = FilePath::new("apps/prod.yaml").unwrap();
                 scene.sim.repos.commit(branch, &path, |text| format!("# by hand\n{text}"));
+                scene.diary.borrow_mut().touched.insert(branch.clone());
             }
         }
     }
