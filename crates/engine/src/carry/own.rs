@@ -155,11 +155,13 @@ impl<P: Ports> Carrier<'_, P> {
         Ok(())
     }
 
-    /// Ends a proposal, unless it has ended otherwise. Returns what became of it.
+    /// Ends a proposal, unless it has ended otherwise. Returns what became of it. What Git has is merged, whatever was
+    /// said meanwhile.
     pub(super) async fn finish(&self, key: &PromotionKey, state: PlainState) -> Result<Option<PlainProposal>, Trouble> {
         let stored = self.ports.store().get(&RecordKey::Proposal(key.clone())).await?;
         let Some(Stored { record: Record::Proposal(mut known), version }) = stored else { return Ok(None) };
-        if known.state == PlainState::Open {
+        let merged = matches!(state, PlainState::Merged { .. }) && matches!(known.state, PlainState::Closed { .. });
+        if known.state == PlainState::Open || merged {
             known.state = state;
             let record = Record::Proposal(known.clone());
             let version = self.ports.store().replace(record.clone(), version).await?;
