@@ -44,6 +44,8 @@ pub(crate) struct Memory {
     shown: Mutex<BTreeMap<PromotionKey, (CommitId, Shown)>>,
     /// When the pull requests of a repository were last asked for, and where that is.
     asked: Mutex<BTreeMap<String, Timestamp>>,
+    /// The repositories that could not be looked at, and why.
+    troubles: Mutex<BTreeMap<String, String>>,
     /// The changes that wait for a base branch.
     pub(crate) stations: Stations,
 }
@@ -86,6 +88,15 @@ impl Memory {
     /// When the pull requests of a repository were last asked for; from now on it is now.
     pub(crate) fn asked(&self, repository: &str, now: Timestamp) -> Option<Timestamp> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(repository.to_owned(), now)
+    }
+
+    /// Whether a repository has got into this trouble just now. `None`: it is out of it.
+    pub(crate) fn is_new_trouble(&self, repository: &str, trouble: Option<&str>) -> bool {
+        let mut known = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        match trouble {
+            Some(trouble) => known.insert(repository.to_owned(), trouble.to_owned()).as_deref() != Some(trouble),
+            None => known.remove(repository).is_some(),
+        }
     }
 
     /// The places of a commit. Whoever asks while they are being read waits for that.

@@ -143,6 +143,9 @@ impl Fault {
             stderr.replace(address, "").replace(if place.is_empty() { address } else { place }, "").to_lowercase();
         let of_server = |line: &&str| line.starts_with("remote:") || line.starts_with("error: remote unpack failed");
         let own = said.lines().filter(|line| !of_server(line)).collect::<Vec<_>>().join("\n");
+        // A server on the same machine speaks without a prefix; that it could not take what was sent is its own fault.
+        let refused = ["remote unpack failed", "unpacker error"].iter().any(|saying| said.contains(saying));
+        let own = if refused { String::new() } else { own };
         let found = SAYINGS.iter().find(|(kind, sayings)| {
             // The disk and the objects of the server are not ours.
             let text = if matches!(kind, Kind::DiskFull | Kind::Damaged) { &own } else { &said };
@@ -225,6 +228,10 @@ mod tests {
         let theirs = "remote: fatal: write error: No space left on device\n\
                       error: remote unpack failed: index-pack abnormal exit";
         assert!(matches!(told(theirs), Fault::Other(_)), "{:?}", told(theirs));
+        let beside = "fatal: write error: No space left on device\n\
+                      error: remote unpack failed: unpack-objects abnormal exit\n\
+                      ! [remote rejected] main -> main (unpacker error)";
+        assert!(matches!(told(beside), Fault::Other(_)), "{:?}", told(beside));
     }
 
     #[test]

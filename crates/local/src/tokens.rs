@@ -100,11 +100,6 @@ impl Tokens {
         file::append(file, entry)
     }
 
-    /// What is wrong with the file since it was last right.
-    pub fn problem(&self) -> Option<String> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).problem.clone()
-    }
-
     /// The tokens that are in force.
     async fn table(&self) -> Result<Arc<Table>, AccessError> {
         {
@@ -134,7 +129,9 @@ fn look(file: &Path, state: &Mutex<State>) -> Arc<Table> {
         Ok(table) => (state.table, state.problem) = (Arc::new(table), None),
         Err(error) => {
             let reason = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
-            state.problem = Some(format!("{error}{reason}; the tokens that were read last stay in force"));
+            let problem = format!("{error}{reason}; the tokens that were read last stay in force");
+            tracing::warn!(problem, "the tokens cannot be read");
+            state.problem = Some(problem);
         }
     }
     Arc::clone(&state.table)
@@ -171,5 +168,9 @@ impl Access for Tokens {
         let table = self.table().await?;
         let entry = table.by_name.get(&who.name).filter(|entry| entry.is_valid(Timestamp::now()));
         Ok(entry.is_some_and(|entry| entry.roles.iter().any(|grant| grant.allows(what, namespace))))
+    }
+
+    fn problem(&self) -> Option<String> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).problem.clone()
     }
 }

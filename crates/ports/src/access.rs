@@ -16,6 +16,11 @@ pub trait Access: Send + Sync {
         what: Verb,
         namespace: Option<&Namespace>,
     ) -> impl Future<Output = Result<bool, AccessError>> + Send;
+
+    /// What is wrong with what it is decided by. What was right last stays in force.
+    fn problem(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What can be done.

@@ -66,6 +66,8 @@ pub(crate) trait Backend: Send + Sync {
         what: Verb,
         namespace: Option<&'a Namespace>,
     ) -> BoxFuture<'a, Result<bool, AccessError>>;
+    /// What is wrong with what decides who may do what.
+    fn access_problem(&self) -> Option<String>;
     fn ask<'a>(
         &'a self,
         asked: &'a Asked,
@@ -152,6 +154,10 @@ where
         namespace: Option<&'a Namespace>,
     ) -> BoxFuture<'a, Result<bool, AccessError>> {
         Box::pin(self.access.may(who, what, namespace))
+    }
+
+    fn access_problem(&self) -> Option<String> {
+        self.access.problem()
     }
 
     fn ask<'a>(

@@ -33,7 +33,11 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Problem> {
         let read = extract::Query::<T>::from_request_parts(parts, state).await;
-        read.map(|it| Self(it.0)).map_err(|error| Problem::bad_request(error.body_text()))
+        read.map(|it| Self(it.0)).map_err(|error| {
+            let text = error.body_text();
+            let reason = text.split_once(": ").map_or(text.as_str(), |(_, reason)| reason);
+            Problem::bad_request(format!("the query cannot be read: {reason}"))
+        })
     }
 }
 

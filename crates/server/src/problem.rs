@@ -41,6 +41,11 @@ impl Problem {
         Self { kind, title, status: status.as_u16(), detail: detail.into(), holds: Vec::new(), headers: Vec::new() }
     }
 
+    /// What went wrong, for a person.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not-found", "There is no such thing", detail)
     }

@@ -1,7 +1,11 @@
 //! What all handlers share.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
+use jiff::{SignedDuration, Timestamp};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, watch},
     time::Instant,
@@ -15,6 +19,9 @@ use crate::{
     problem::Problem,
     settings::{Authentication, Settings},
 };
+
+/// For how long it is told that events could not be stored.
+const LINGERS: SignedDuration = SignedDuration::from_mins(1);
 
 /// What all handlers share.
 #[derive(Clone)]
@@ -34,6 +41,8 @@ pub(crate) struct Inner {
     streams: Arc<Semaphore>,
     /// Whether the server shall stop.
     pub(crate) closing: watch::Sender<bool>,
+    /// What last kept an event from being stored, and when.
+    trouble: Mutex<Option<(Timestamp, String)>>,
 }
 
 impl std::ops::Deref for Shared {
@@ -54,6 +63,7 @@ impl Shared {
             waits: Semaphore::new(limits.waits),
             streams: Arc::new(Semaphore::new(limits.streams)),
             closing: watch::Sender::new(false),
+            trouble: Mutex::default(),
             metrics,
             settings,
         }))
@@ -61,6 +71,26 @@ impl Shared {
 }
 
 impl Inner {
+    /// An event could not be stored.
+    pub(crate) fn troubled(&self, problem: &Problem) {
+        let now = self.backend.now();
+        let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        // Once a minute is enough, however many there are.
+        let is_new = known.as_ref().is_none_or(|(at, _)| now.duration_since(*at) > LINGERS);
+        if is_new {
+            tracing::warn!(reason = problem.detail(), "events cannot be stored");
+            *known = Some((now, problem.detail().to_owned()));
+        }
+    }
+
+    /// What keeps events from being stored.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, detail) = known.as_ref()?;
+        let lately = self.backend.now().duration_since(*at) <= LINGERS;
+        lately.then(|| format!("events could not be stored at {at}: {detail}"))
+    }
+
     pub(crate) fn world(&self) -> &World {
         self.backend.world()
     }

@@ -89,7 +89,10 @@ pub(crate) async fn receive(State(shared): State<Shared>, path: Named, hint: Hin
     let taken = take(&shared, path, hint, request).await;
     let received = match &taken {
         Ok(taken) => taken.received(),
-        Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => Received::Unavailable,
+        Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
+            shared.troubled(problem);
+            Received::Unavailable
+        }
         Err(_) => Received::Refused,
     };
     shared.metrics.received(received, begun.elapsed());

@@ -356,7 +356,11 @@ fn freeze(item: &Value) -> Vec<Vec<String>> {
         if stops.is_empty() { "everything".to_owned() } else { stops.join(", ") },
         text(item, "/reason"),
         text(item, "/by"),
-        moment(item, "/until"),
+        if item.pointer("/active") == Some(&Value::Bool(false)) && item.get("until").is_some() {
+            format!("{} (not in force)", moment(item, "/until"))
+        } else {
+            moment(item, "/until")
+        },
     ]]
 }
 

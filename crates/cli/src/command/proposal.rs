@@ -183,10 +183,12 @@ impl Which {
             let mut body = why.body();
             body["head"] = json!(self.head(&client, looked_at).await?);
             let merged: Value = client.post(&format!("{}/merge", self.path()), &body).await?;
-            match text(&merged, "/state/name").as_str() {
-                "merged" => output::say(format_args!("{} is merged as {}", self.name, text(&merged, "/state/commit"))),
-                _ => output::say(format_args!("{} will be merged; `weir proposal show` tells when", self.name)),
-            }
+            let hold = merged.pointer("/holds/0").map(|hold| text(hold, "/sentence"));
+            output::say(match (text(&merged, "/state/name").as_str(), hold) {
+                ("merged", _) => format!("{} is merged as {}", self.name, text(&merged, "/state/commit")),
+                (_, Some(hold)) => format!("{} is not merged yet: {hold}; it will be when that is over", self.name),
+                (_, None) => format!("{} will be merged; `weir proposal show` tells when", self.name),
+            });
             Ok(())
         })
     }

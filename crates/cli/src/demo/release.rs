@@ -16,7 +16,8 @@ const ROUNDS: usize = 5;
 
 /// Commits a version to dev. A broken one starts in dev, and nowhere else.
 pub(crate) async fn release(folder: &Folder, version: &str, broken: bool) -> Result<()> {
-    Revision::new(version).context("that is not a version")?;
+    let semantic = Revision::new(version).context("that is not a version")?.semver();
+    semantic.ok_or_else(|| anyhow!("`{version}` is not a version that a chart can have; use one such as 6.2.0"))?;
     let cache = tempfile::tempdir().context("making a folder for the clone failed")?;
     let repos = GitRepos::open(cache.path(), Settings::default())?;
     for _ in 0..ROUNDS {

@@ -17,7 +17,23 @@ impl<P: Ports> Carrier<'_, P> {
         let stored = self.ports.store().get(&RecordKey::Proposal(key)).await?;
         let Some(Stored { record: Record::Proposal(proposal), version }) = stored else { return Ok(None) };
         self.world.keep(Stored { record: Record::Proposal(proposal.clone()), version });
+        self.close_others(&proposal.key).await?;
         Ok(Some(*proposal))
+    }
+
+    /// Closes what a promotion opened whose turn had passed before it was done.
+    async fn close_others(&self, kept: &PromotionKey) -> Result<(), Trouble> {
+        let others = self.world.look(&kept.pipeline, |known| {
+            let is_other = |it: &&PlainProposal| {
+                it.key.environment == kept.environment && it.key.ordinal < kept.ordinal && it.state == PlainState::Open
+            };
+            known.proposals().filter(is_other).map(|it| it.key.clone()).collect::<Vec<_>>()
+        });
+        for key in others.unwrap_or_default() {
+            let (at, note) = (self.ports.clock().now(), "Another proposal has taken its place.".into());
+            self.finish(&key, PlainState::Closed { at, by: None, note: Some(note) }).await?;
+        }
+        Ok(())
     }
 
     /// What the proposal tells about the promotion.

@@ -41,6 +41,10 @@ impl<P: Ports> Carrier<'_, P> {
             }
             load.tip = Some(commit.clone());
         }
+        // The push may have taken long.
+        if !self.has_the_turn(&load.promotion.key) {
+            return Err(Trouble::Unwanted);
+        }
         load.proposed = match load.proposed.clone() {
             Proposed::Here(known) => Proposed::Here(Some(self.open_own(load, known.as_ref(), commit, edited).await?)),
             Proposed::There(access, _) => {

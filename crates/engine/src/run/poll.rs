@@ -70,10 +70,18 @@ impl<P: Ports> Engine<P> {
         if found.is_empty() {
             return Outcome::default();
         }
+        let repository = &found[0].repository.url;
         let moved = match self.moved(&found).await {
-            Ok(moved) => moved,
+            Ok(moved) => {
+                if self.memory.is_new_trouble(repository.reveal(), None) {
+                    tracing::info!(%repository, "the repository can be looked at again");
+                }
+                moved
+            }
             Err(trouble) => {
-                tracing::warn!(repository = %found[0].repository.url, %trouble, "the repository cannot be looked at");
+                if self.memory.is_new_trouble(repository.reveal(), Some(&trouble.to_string())) {
+                    tracing::warn!(%repository, %trouble, "the repository cannot be looked at");
+                }
                 Vec::new()
             }
         };

@@ -71,6 +71,12 @@ impl Known {
         self.snapshot.promotions.iter().filter(ours).max_by_key(|promotion| promotion.key.ordinal)
     }
 
+    /// The promotions whose last step failed.
+    pub(super) fn in_trouble(&self) -> impl Iterator<Item = PromotionKey> {
+        let failed = self.snapshot.promotions.iter().filter(|promotion| promotion.leg.facts.problem.is_some());
+        failed.map(|promotion| promotion.key.clone())
+    }
+
     /// Which state of a record is known.
     pub(crate) fn version(&self, key: &RecordKey) -> Option<RecordVersion> {
         self.versions.get(key).copied()

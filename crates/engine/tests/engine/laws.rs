@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
 use weir_core::{PlainProposal, PlainState, PromotionKey};
 use weir_ports::{PullRequest, PullRequestState, Record};
 use weir_testkit::sim::BaseMove;
@@ -114,10 +115,14 @@ fn one_open_proposal_for_each_environment(scene: &Scene) -> Result<(), String> {
     let there = scene.sim.forge.all();
     let there = there.iter().filter(|it| it.seen.is_open()).map(|it| place_of(&it.seen));
     for place in opened.chain(there) {
-        let count = open.entry(place.clone()).or_default();
-        *count += 1;
-        if *count > 1 {
-            return Err(format!("{place} is proposed twice at the same time"));
+        *open.entry(place).or_default() += 1;
+    }
+    let (now, doubles) = (scene.now(), &mut scene.diary.borrow_mut().doubles);
+    doubles.retain(|place, _| open.get(place).is_some_and(|count| *count > 1));
+    for (place, _) in open.into_iter().filter(|(_, count)| *count > 1) {
+        let since = *doubles.entry(place.clone()).or_insert(now);
+        if now.duration_since(since) > SignedDuration::from_mins(5) {
+            return Err(format!("{place} is proposed twice since {since}"));
         }
     }
     Ok(())

@@ -45,6 +45,8 @@ pub(crate) struct Diary {
     pub(crate) foreign: Vec<(String, String)>,
     /// The branches of proposals that somebody committed to.
     pub(crate) touched: BTreeSet<BranchName>,
+    /// The environments with more than one open proposal, and since when. Nobody can know while a call is under way.
+    pub(crate) doubles: BTreeMap<String, Timestamp>,
     /// The environments whose value was changed by hand.
     pub(crate) by_hand: BTreeMap<(PipelineKey, EnvironmentName), usize>,
 }

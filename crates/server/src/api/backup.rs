@@ -46,7 +46,10 @@ pub(super) async fn backup(
         detail: None,
         why: None,
     };
-    shared.backend.note(&deed).await?;
+    // On a full disk nothing can be written down, and a copy on another one is what is needed.
+    if let Err(error) = shared.backend.note(&deed).await {
+        tracing::warn!(by = deed.by.name, object = deed.object, %error, "a backup is made that cannot be noted");
+    }
     backup(body.file).await.map_err(Problem::conflict)?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -164,7 +164,10 @@ pub(super) async fn comment(
         return Err(Problem::unprocessable("the comment is empty"));
     }
     let what = Review::Comment { body: body.body };
-    let proposal = act(&shared, &caller, path, Verb::Operate, None, what).await?;
+    // Whoever may do anything with it may say something about it.
+    let approver = caller.may(&shared, Verb::Approve, Some(&path.0)).await?;
+    let verb = if approver { Verb::Approve } else { Verb::Operate };
+    let proposal = act(&shared, &caller, path, verb, None, what).await?;
     Ok((StatusCode::CREATED, Json(view(&shared, &proposal))))
 }
 

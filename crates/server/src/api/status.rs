@@ -64,7 +64,12 @@ pub(super) async fn status(State(shared): State<Shared>, caller: Caller) -> Resu
             Authentication::Open { .. } => "open",
             Authentication::Tokens => "tokens",
         },
-        problems: everything.then(|| shared.world().problems()),
+        problems: everything.then(|| {
+            let mut problems = shared.world().problems();
+            problems.extend(shared.backend.access_problem());
+            problems.extend(shared.trouble());
+            problems
+        }),
         counts,
     }))
 }
