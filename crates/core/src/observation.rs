@@ -81,8 +81,9 @@ pub struct ObservationKey {
 
 /// What was reported about one workload, kept durably: the last success and the last event.
 ///
-/// Reports are ordered by the time of the event, so a late one changes nothing that a newer one said. Durations run from
-/// the time of receipt, because the clock of another machine is not to be trusted.
+/// Reports are ordered by the time of the event, so a late one changes nothing that a newer one said. Flux tells it to the
+/// second: of what happened in the same one, a failure counts. Durations run from the time of receipt, because the clock
+/// of another machine is not to be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Observation {
@@ -112,13 +113,13 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
+    /// This revision was deployed.
+    Succeeded(Revision),
     /// The deployment of this revision failed or was rolled back.
     Failed {
         /// What Flux said.
         message: Arc<str>,
     },
-    /// This revision was deployed.
-    Succeeded(Revision),
 }
 
 /// The newest success, and since when it has lasted.
@@ -225,6 +226,14 @@ mod tests {
     fn a_failure_that_is_delivered_twice_counts_once() {
         let seen = Observation::first(success(10, 11, "1.0")).and(failure(15, 16)).and(success(20, 21, "1.0"));
         assert_eq!(seen.and(failure(15, 40)).success.unwrap().since, second(21));
+    }
+
+    #[test]
+    fn of_what_happened_in_the_same_second_a_failure_counts() {
+        let after = Observation::first(success(10, 11, "1.0")).and(failure(10, 12));
+        let before = Observation::first(failure(10, 11)).and(success(10, 12, "1.0"));
+        assert!(after.failure().is_some() && before.failure().is_some());
+        assert_eq!(before.and(success(11, 13, "1.0")).failure(), None);
     }
 
     #[test]

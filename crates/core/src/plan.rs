@@ -17,7 +17,7 @@ use crate::{
     promotion::{Intent, Phase, Promotion, PromotionKey},
     release::Release,
     snapshot::{EnvironmentRecord, Snapshot},
-    turn::{Advance, advance, settle},
+    turn::{Advance, advance, let_in, settle},
 };
 
 /// What should be written down about a pipeline, and how its environments stand.
@@ -185,6 +185,10 @@ fn cross<'a>(
             // What a promotion that ends in this round would have waited for is no longer waited for.
             let round = Moment::new(moment.now);
             lift(into, &ledger);
+            let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared };
+            if let Some(release) = policy.and_then(|_| let_in(&mut ledger, &pair)) {
+                admit(into, &release);
+            }
             let mut refusals = Vec::new();
             let pair = Pair { pipeline, snapshot, from, into, when, moment: &round, declared };
             if let Some(policy) = policy {
@@ -236,10 +240,15 @@ fn refuse(into: &mut Place<'_>, refusals: Vec<Refused>, moment: &Moment) -> bool
 /// What a person asks for is no longer refused. Only when it is first seen: what is refused after that stands.
 fn lift(into: &mut Place<'_>, ledger: &Ledger<'_>) {
     let asked = |live: &&Line<'_>| live.promotion.requested_by.is_some() && live.promotion.history.is_empty();
-    if let Some(live) = ledger.live().filter(asked)
-        && into.record.refusal(&live.promotion.release).is_some()
-    {
-        into.record.to_mut().refusals.retain(|refusal| refusal.release != live.promotion.release);
+    if let Some(live) = ledger.live().filter(asked) {
+        admit(into, &live.promotion.release);
+    }
+}
+
+/// A release is no longer refused.
+fn admit(into: &mut Place<'_>, release: &Release) {
+    if into.record.refusal(release).is_some() {
+        into.record.to_mut().refusals.retain(|refusal| refusal.release != *release);
     }
 }
 

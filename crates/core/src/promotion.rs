@@ -236,9 +236,9 @@ pub struct Branch {
     pub parent: CommitId,
     /// The commit that shall be there. Written down before it is pushed.
     pub intended: CommitId,
-    /// The commit that was there before, if Weir pushed that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pushed: Option<CommitId>,
+    /// The commits of Weir's that may be there still, or that a push that was under way may yet bring there, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<CommitId>,
 }
 
 /// Where a branch was written: a repository, and who reviews there.
@@ -280,9 +280,37 @@ impl Place {
 }
 
 impl Branch {
+    /// How many commits of Weir's are remembered.
+    const EARLIER: usize = 16;
+
+    /// What is written next, on top of another commit of the base branch. `tip` is what is there now, if that is Weir's.
+    #[must_use]
+    pub fn next(
+        before: Option<&Self>,
+        name: BranchName,
+        at: Place,
+        (parent, intended): (CommitId, CommitId),
+        tip: Option<&CommitId>,
+    ) -> Self {
+        let mut earlier: Vec<CommitId> = Vec::new();
+        let sent = before
+            .filter(|before| before.name == name)
+            .map(|before| std::iter::once(&before.intended).chain(&before.earlier));
+        // A push expects what was there before it: once the last commit has arrived, nothing older can come.
+        let arrived = before.is_some_and(|before| Some(&before.intended) == tip);
+        let sent = sent.into_iter().flatten().filter(|_| !arrived);
+        for commit in tip.into_iter().chain(sent) {
+            if *commit != intended && !earlier.contains(commit) {
+                earlier.push(commit.clone());
+            }
+        }
+        earlier.truncate(Self::EARLIER);
+        Self { name, at: Some(at), parent, intended, earlier }
+    }
+
     /// Whether a commit on the branch is one that Weir made.
     pub fn is_ours(&self, tip: &CommitId) -> bool {
-        self.intended == *tip || self.pushed.as_ref() == Some(tip)
+        self.intended == *tip || self.earlier.contains(tip)
     }
 }
 

@@ -59,6 +59,19 @@ fn taken_over(by: &Promotion) -> String {
     }
 }
 
+/// Git decides: what was rejected or withdrawn while it was being merged is there. Returns what was let in like that.
+pub(crate) fn let_in(ledger: &mut Ledger<'_>, pair: &Pair<'_, '_>) -> Option<Release> {
+    let line = ledger.lines.last_mut()?;
+    let proposal = line.promotion.leg.facts.proposal.as_ref();
+    let merged = matches!(line.promotion.phase, Phase::Rejected | Phase::Withdrawn)
+        && proposal.is_some_and(|proposal| matches!(proposal.state, ProposalState::Merged { .. }))
+        && is_declared(pair, &line.promotion.release);
+    merged.then(|| {
+        deliver(line, pair);
+        line.promotion.release.clone()
+    })
+}
+
 fn is_declared(pair: &Pair<'_, '_>, release: &Release) -> bool {
     !pair.declared.is_empty() && pair.declared.iter().all(|declared| declared.covers(release))
 }

@@ -141,13 +141,14 @@ impl<P: Ports> Carrier<'_, P> {
 
     async fn step(&self, key: &PromotionKey) -> Result<(), Trouble> {
         let Some(promotion) = self.promotion(key).await? else { return Ok(()) };
-        let found = self.world.look(&key.pipeline, |known| {
-            let newest = known.newest(&key.environment).is_some_and(|newest| newest.key == *key);
+        if !self.has_the_turn(key) {
+            return Ok(());
+        }
+        let strategy = self.world.look(&key.pipeline, |known| {
             let environment = known.pipeline().environment(&key.environment);
-            newest.then(|| environment.and_then(|it| it.promotion.clone()).map(|policy| policy.strategy))
+            environment.and_then(|it| it.promotion.clone()).map(|policy| policy.strategy)
         });
-        // Somebody else has the turn by now.
-        let Some(Some(strategy)) = found else { return Ok(()) };
+        let strategy = strategy.flatten();
         let written = promotion.leg.facts.branch.as_ref().and_then(|branch| branch.at.clone());
         if let Some(at) = written.filter(|at| strategy.as_ref().and_then(Place::of).as_ref() != Some(at)) {
             return self.leave(promotion, &at).await;
@@ -260,8 +261,17 @@ impl<P: Ports> Carrier<'_, P> {
         Ok(())
     }
 
-    /// Writes down what was learnt, if it is anything new.
+    /// Whether no later promotion has the turn by now.
+    fn has_the_turn(&self, key: &PromotionKey) -> bool {
+        let newest = self.world.look(&key.pipeline, |known| known.newest(&key.environment).map(|it| it.key.clone()));
+        newest.flatten().as_ref() == Some(key)
+    }
+
+    /// Writes down what was learnt, if it is anything new. What is seen after the turn has passed is another's to tell.
     async fn learn(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
+        if !self.has_the_turn(&load.promotion.key) {
+            return Err(Trouble::Unwanted);
+        }
         let facts = load.promotion.leg.facts.clone();
         self.amend(&load.promotion.key, |known| known.clone_from(&facts)).await
     }

@@ -1,7 +1,7 @@
 //! What a proposal changes, file by file, for reviewers.
 
 use thiserror::Error;
-use weir_core::{CommitId, PromotionKey, Repository, Strategy, promotion_name};
+use weir_core::{CommitId, PlainProposal, PromotionKey, Repository, Strategy, promotion_name};
 use weir_ports::{ConfigRepos as _, FilePath, FileQuery, PathGlob, RepoAccess, RepoError};
 
 use crate::{
@@ -24,9 +24,6 @@ pub struct Difference {
 /// Why it cannot be shown.
 #[derive(Debug, Error)]
 pub enum NoDifference {
-    /// There is no such proposal.
-    #[error("there is no proposal `{0}`")]
-    NoProposal(String),
     /// The environment has no repository any more.
     #[error("proposal `{0}` belongs to an environment that has no repository any more")]
     NoRepository(String),
@@ -40,14 +37,13 @@ pub enum NoDifference {
 
 /// What a proposal that Weir keeps changes: its head, compared with the commit that it builds on.
 pub async fn difference(
-    key: &PromotionKey,
+    proposal: &PlainProposal,
     world: &World,
     ports: &impl Ports,
 ) -> Result<Vec<Difference>, NoDifference> {
-    let name = || promotion_name(key);
-    let found = world.look(&key.pipeline, |known| Some((known.proposal(key).cloned()?, repository(known, key))));
-    let (proposal, repository) = found.flatten().ok_or_else(|| NoDifference::NoProposal(name()))?;
-    let repository = repository.ok_or_else(|| NoDifference::NoRepository(name()))?;
+    let key = &proposal.key;
+    let repository = world.look(&key.pipeline, |known| repository(known, key)).flatten();
+    let repository = repository.ok_or_else(|| NoDifference::NoRepository(promotion_name(key)))?;
     let access = access(ports, &key.pipeline.namespace, &repository).await?;
     let mut paths: Vec<_> = proposal.edits.iter().filter_map(|edit| FilePath::new(&edit.file).ok()).collect();
     paths.dedup();

@@ -3,6 +3,7 @@
 //! Every deed is written into the journal before it is done, so that nothing happens that nobody did. Whether somebody
 //! may do it at all was asked before; here it is only asked whether it makes sense.
 
+mod act;
 mod proposals;
 
 use std::sync::Arc;
@@ -10,18 +11,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use thiserror::Error;
 use weir_core::{
-    Actor, Approval, CommitId, EnvironmentName, Freeze, Gate, Hold, Name, NamingError, Phase, Pipeline, PipelineKey,
-    Promotion, PromotionKey, Rejection, Release, RequestError, request,
+    Actor, Approval, CommitId, EnvironmentName, Freeze, Gate, Hold, Intent, Name, NamingError, Phase, Pipeline,
+    PipelineKey, Promotion, PromotionKey, Rejection, Release, RequestError, request,
 };
-use weir_ports::{Clock, Deed, Journal, PipelineRecord, Record, RecordKey, Store, StoreError, Stored};
+use weir_ports::{Clock, Journal, PipelineRecord, Record, RecordKey, Store, StoreError};
+
+use act::Act;
 
 use crate::{
     decide::save,
     world::{Known, World},
 };
-
-/// How often a deed is tried anew because somebody else wrote the same record.
-const ROUNDS: usize = 16;
 
 /// The one way for people to change something.
 #[derive(Debug)]
@@ -84,6 +84,19 @@ pub enum Denied {
         /// Whose would.
         rule: String,
     },
+    /// It was never seen to run.
+    #[error("`{release}` cannot go to {environment}: it was never seen to run anywhere in the pipeline{}", last(.known))]
+    NeverSeen {
+        /// What they asked for.
+        release: Release,
+        /// Where.
+        environment: EnvironmentName,
+        /// What was, newest first.
+        known: Vec<Release>,
+    },
+    /// It is too late.
+    #[error("`{0}` is being merged; look at it again in a moment")]
+    BeingMerged(Release),
     /// There is no such proposal.
     #[error("there is no proposal `{0}`")]
     NoProposal(String),
@@ -117,6 +130,11 @@ pub enum Denied {
     Store(#[from] StoreError),
 }
 
+fn last(releases: &[Release]) -> String {
+    let names: Vec<_> = releases.iter().take(5).map(|release| format!("`{release}`")).collect();
+    if names.is_empty() { String::new() } else { format!("; the last that were are {}", names.join(", ")) }
+}
+
 fn sentences(holds: &[Hold]) -> String {
     holds.iter().map(|hold| hold.reason.to_string()).collect::<Vec<_>>().join("; ")
 }
@@ -130,7 +148,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         environment: &EnvironmentName,
         version: &str,
     ) -> Result<Promotion, Denied> {
-        self.retry(|| async move {
+        self.retry(|noted| async move {
             let promotion = self.look(pipeline, |known| {
                 let defined = known.pipeline().environment_named(environment)?;
                 let release = release(known, defined, version)?;
@@ -138,9 +156,11 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
                 if defined.promotion.is_none() {
                     return Err(Denied::NoStrategy(environment.clone()));
                 }
+                was_seen(known, environment, &request.release)?;
                 Ok(request)
             })??;
-            self.note(asked, "promote", Some(pipeline), place(pipeline, environment), Some(version.to_owned())).await?;
+            let act = Act::on(pipeline, "promote", place(pipeline, environment)).about(version);
+            self.note(&noted, asked, act).await?;
             let record = Record::Promotion(Box::new(promotion.clone()));
             save(record, None, self.world, self.store).await?;
             Ok(promotion)
@@ -179,6 +199,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         environment: &EnvironmentName,
     ) -> Result<Promotion, Denied> {
         self.on_live(asked, "reject", pipeline, environment, |_, promotion, at| {
+            not_merging(promotion)?;
             let why = asked.why.as_deref().map(Arc::from);
             promotion.rejection = Some(Rejection { by: asked.by.clone(), at, why });
             Ok(promotion.release.clone())
@@ -188,12 +209,12 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
 
     /// Stops a pipeline, or lets it go on.
     pub async fn suspend(&self, asked: &Asked, pipeline: &PipelineKey, suspended: bool) -> Result<(), Denied> {
-        self.retry(|| async move {
+        self.retry(|noted| async move {
             let key = RecordKey::Pipeline(pipeline.clone());
             let known = self.look(pipeline, |known| known.definition().map(|_| known.version(&key)))?;
             let at = known.ok_or_else(|| Denied::NoPipeline(pipeline.clone()))?;
             let verb = if suspended { "suspend" } else { "resume" };
-            self.note(asked, verb, Some(pipeline), pipeline.to_string(), None).await?;
+            self.note(&noted, asked, Act::on(pipeline, verb, pipeline.to_string())).await?;
             let record = Record::Pipeline(pipeline.clone(), PipelineRecord { suspended });
             save(record, at, self.world, self.store).await?;
             Ok(())
@@ -203,29 +224,30 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
 
     /// Sets a freeze.
     pub async fn freeze(&self, asked: &Asked, freeze: Freeze) -> Result<(), Denied> {
-        let name = freeze.name.clone();
-        if self.store.get(&RecordKey::Freeze(name.clone())).await?.is_some() {
-            return Err(Denied::FreezeExists(name));
-        }
-        self.note(asked, "freeze", None, format!("freeze/{name}"), Some(freeze.reason.clone())).await?;
-        let record = Record::Freeze(freeze);
-        match self.store.create(record.clone()).await {
-            Ok(version) => {
-                self.world.keep(Stored { record, version });
-                Ok(())
+        let (key, freeze) = (&RecordKey::Freeze(freeze.name.clone()), &freeze);
+        self.retry(|noted| async move {
+            let name = &freeze.name;
+            if self.store.get(key).await?.is_some() {
+                return Err(Denied::FreezeExists(name.clone()));
             }
-            Err(StoreError::Exists(_)) => Err(Denied::FreezeExists(name)),
-            Err(error) => Err(error.into()),
-        }
+            let act = Act::anywhere("freeze", format!("freeze/{name}")).about(&freeze.reason);
+            self.note(&noted, asked, act).await?;
+            save(Record::Freeze(freeze.clone()), None, self.world, self.store).await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Lifts a freeze.
     pub async fn unfreeze(&self, asked: &Asked, name: &Name) -> Result<(), Denied> {
-        let key = RecordKey::Freeze(name.clone());
-        let stored = self.store.get(&key).await?.ok_or_else(|| Denied::NoFreeze(name.clone()))?;
-        self.note(asked, "unfreeze", None, format!("freeze/{name}"), None).await?;
-        self.store.remove(&key, stored.version).await?;
-        Ok(())
+        let key = &RecordKey::Freeze(name.clone());
+        self.retry(|noted| async move {
+            let stored = self.store.get(key).await?.ok_or_else(|| Denied::NoFreeze(name.clone()))?;
+            self.note(&noted, asked, Act::anywhere("unfreeze", format!("freeze/{name}"))).await?;
+            self.store.remove(key, stored.version).await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Changes the promotion that is on its way. `change` says which release it was about.
@@ -238,7 +260,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         change: impl Fn(&Known, &mut Promotion, Timestamp) -> Result<Release, Denied> + Send + Sync,
     ) -> Result<Promotion, Denied> {
         let change = &change;
-        self.retry(|| async move {
+        self.retry(|noted| async move {
             let at = self.clock.now();
             let (promotion, about, version) = self.look(pipeline, |known| {
                 known.pipeline().environment_named(environment)?;
@@ -249,8 +271,8 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
                 let version = known.version(&RecordKey::Promotion(promotion.key.clone()));
                 Ok::<_, Denied>((promotion, about, version))
             })??;
-            let detail = Some(about.to_string());
-            self.note(asked, verb, Some(pipeline), place(pipeline, environment), detail).await?;
+            let act = Act::on(pipeline, verb, place(pipeline, environment)).about(about);
+            self.note(&noted, asked, act).await?;
             save(Record::Promotion(Box::new(promotion.clone())), version, self.world, self.store).await?;
             Ok(promotion)
         })
@@ -260,47 +282,36 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
     fn look<T>(&self, pipeline: &PipelineKey, look: impl FnOnce(&Known) -> T) -> Result<T, Denied> {
         self.world.look(pipeline, look).ok_or_else(|| Denied::NoPipeline(pipeline.clone()))
     }
-
-    /// Does it again when somebody else was faster, with what they wrote.
-    async fn retry<T, F>(&self, deed: impl Fn() -> F) -> Result<T, Denied>
-    where
-        F: Future<Output = Result<T, Denied>> + Send,
-    {
-        let mut last = deed().await;
-        for _ in 1..ROUNDS {
-            let Err(Denied::Store(StoreError::Moved(key) | StoreError::Exists(key))) = &last else { break };
-            if let Some(stored) = self.store.get(key).await? {
-                self.world.keep(stored);
-            }
-            last = deed().await;
-        }
-        last
-    }
-
-    async fn note(
-        &self,
-        asked: &Asked,
-        verb: &str,
-        pipeline: Option<&PipelineKey>,
-        object: String,
-        detail: Option<String>,
-    ) -> Result<(), Denied> {
-        let deed = Deed {
-            at: self.clock.now(),
-            by: asked.by.clone(),
-            verb: verb.to_owned(),
-            object,
-            pipeline: pipeline.cloned(),
-            detail,
-            why: asked.why.clone(),
-        };
-        tracing::info!(by = deed.by.name, verb, object = deed.object, why = deed.why, "somebody acts");
-        Ok(self.journal.note(&deed).await?)
-    }
 }
 
 fn place(pipeline: &PipelineKey, environment: &EnvironmentName) -> String {
     format!("{pipeline}/{environment}")
+}
+
+/// What a person asks for has to have run somewhere in the pipeline, as far as that is remembered.
+fn was_seen(known: &Known, environment: &EnvironmentName, release: &Release) -> Result<(), Denied> {
+    let records = known.snapshot().environments.values();
+    let mut seen: Vec<_> = records.flat_map(|record| &record.order).collect();
+    if seen.iter().any(|first| release.covers(&first.release)) {
+        return Ok(());
+    }
+    seen.sort_by_key(|first| std::cmp::Reverse(first.at));
+    let mut known: Vec<Release> = Vec::new();
+    for first in seen {
+        if !known.contains(&first.release) {
+            known.push(first.release.clone());
+        }
+    }
+    Err(Denied::NeverSeen { release: release.clone(), environment: environment.clone(), known })
+}
+
+/// What is on its way to the base branch at this moment cannot be called back. What was held up there can.
+pub(super) fn not_merging(promotion: &Promotion) -> Result<(), Denied> {
+    let merging = matches!(promotion.leg.intent, Some(Intent::Merge(_) | Intent::Push));
+    if merging && promotion.leg.facts.problem.is_none() {
+        return Err(Denied::BeingMerged(promotion.release.clone()));
+    }
+    Ok(())
 }
 
 fn under_way(promotion: &Promotion) -> Result<(), Denied> {

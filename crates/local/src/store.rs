@@ -29,7 +29,7 @@ use futures_core::Stream;
 use rusqlite::{Connection, OptionalExtension, params};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
-use weir_core::Promotion;
+use weir_core::{PlainProposal, Promotion, PromotionKey};
 use weir_ports::{
     Deed, DeedQuery, HistoryQuery, Journal, Noted, Notice, Record, RecordKey, RecordVersion, Store, StoreError, Stored,
 };
@@ -221,6 +221,11 @@ impl Journal for LocalStore {
     async fn promotions(&self, query: &HistoryQuery) -> Result<Vec<Promotion>, StoreError> {
         let (query, damage) = (query.clone(), Arc::clone(&self.sources.damage));
         self.sources.readers.read(move |database| past::promotions(database, &query, &damage)).await
+    }
+
+    async fn proposal(&self, key: &PromotionKey) -> Result<Option<PlainProposal>, StoreError> {
+        let (key, damage) = (key.clone(), Arc::clone(&self.sources.damage));
+        self.sources.readers.read(move |database| past::proposal(database, &key, &damage)).await
     }
 }
 

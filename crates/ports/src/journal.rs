@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use weir_core::{Actor, EnvironmentName, Namespace, PipelineKey, Promotion};
+use weir_core::{Actor, EnvironmentName, Namespace, PipelineKey, PlainProposal, Promotion, PromotionKey};
 
 use crate::store::StoreError;
 
@@ -16,6 +16,9 @@ pub trait Journal: Send + Sync {
 
     /// The promotions of a pipeline, newest first, with those that are no longer among the records.
     fn promotions(&self, query: &HistoryQuery) -> impl Future<Output = Result<Vec<Promotion>, StoreError>> + Send;
+
+    /// The proposal that a promotion opened, though it is no longer among the records.
+    fn proposal(&self, key: &PromotionKey) -> impl Future<Output = Result<Option<PlainProposal>, StoreError>> + Send;
 }
 
 /// What somebody did.

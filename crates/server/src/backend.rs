@@ -58,6 +58,7 @@ pub(crate) trait Backend: Send + Sync {
     fn replace(&self, record: Record, at: RecordVersion) -> BoxFuture<'_, Result<RecordVersion, StoreError>>;
     fn deeds<'a>(&'a self, query: &'a DeedQuery) -> BoxFuture<'a, Result<Vec<Noted>, StoreError>>;
     fn promotions<'a>(&'a self, query: &'a HistoryQuery) -> BoxFuture<'a, Result<Vec<Promotion>, StoreError>>;
+    fn past_proposal<'a>(&'a self, key: &'a PromotionKey) -> BoxFuture<'a, Result<Option<PlainProposal>, StoreError>>;
     fn identify<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, Result<Option<Actor>, AccessError>>;
     fn may<'a>(
         &'a self,
@@ -86,7 +87,7 @@ pub(crate) trait Backend: Send + Sync {
     ) -> BoxFuture<'a, Result<(), Denied>>;
     fn freeze<'a>(&'a self, asked: &'a Asked, freeze: Freeze) -> BoxFuture<'a, Result<(), Denied>>;
     fn unfreeze<'a>(&'a self, asked: &'a Asked, name: &'a Name) -> BoxFuture<'a, Result<(), Denied>>;
-    fn difference<'a>(&'a self, key: &'a PromotionKey) -> BoxFuture<'a, Result<Vec<Difference>, NoDifference>>;
+    fn difference<'a>(&'a self, it: &'a PlainProposal) -> BoxFuture<'a, Result<Vec<Difference>, NoDifference>>;
     /// Writes down that somebody does something that no other method writes down.
     fn note<'a>(&'a self, deed: &'a weir_ports::Deed) -> BoxFuture<'a, Result<(), StoreError>>;
 }
@@ -134,6 +135,10 @@ where
 
     fn promotions<'a>(&'a self, query: &'a HistoryQuery) -> BoxFuture<'a, Result<Vec<Promotion>, StoreError>> {
         Box::pin(self.journal.promotions(query))
+    }
+
+    fn past_proposal<'a>(&'a self, key: &'a PromotionKey) -> BoxFuture<'a, Result<Option<PlainProposal>, StoreError>> {
+        Box::pin(self.journal.proposal(key))
     }
 
     fn identify<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, Result<Option<Actor>, AccessError>> {
@@ -200,8 +205,8 @@ where
         Box::pin(async move { self.people().unfreeze(asked, name).await })
     }
 
-    fn difference<'a>(&'a self, key: &'a PromotionKey) -> BoxFuture<'a, Result<Vec<Difference>, NoDifference>> {
-        Box::pin(difference(key, &self.world, &*self.ports))
+    fn difference<'a>(&'a self, it: &'a PlainProposal) -> BoxFuture<'a, Result<Vec<Difference>, NoDifference>> {
+        Box::pin(difference(it, &self.world, &*self.ports))
     }
 
     fn note<'a>(&'a self, deed: &'a weir_ports::Deed) -> BoxFuture<'a, Result<(), StoreError>> {

@@ -130,13 +130,16 @@ impl From<Denied> for Problem {
             | Denied::Naming(NamingError::Environment { .. })
             | Denied::NoProposal(_)
             | Denied::NoFreeze(_) => Self::not_found(said),
-            Denied::Naming(_) | Denied::Request(_) | Denied::NoStrategy(_) | Denied::NoGate(_) => {
-                Self::unprocessable(said)
-            }
+            Denied::Naming(_)
+            | Denied::Request(_)
+            | Denied::NoStrategy(_)
+            | Denied::NoGate(_)
+            | Denied::NeverSeen { .. } => Self::unprocessable(said),
             Denied::NotAnApprover { .. } => Self::forbidden(said),
             Denied::NothingUnderWay(_)
             | Denied::Arrived { .. }
             | Denied::NotOpen { .. }
+            | Denied::BeingMerged(_)
             | Denied::Changed { .. }
             | Denied::FreezeExists(_) => Self::conflict(said),
             Denied::Held(holds) => Self::new(StatusCode::CONFLICT, "held", "Something holds it", said).holding(&holds),
@@ -164,7 +167,6 @@ impl From<NoDifference> for Problem {
     fn from(error: NoDifference) -> Self {
         let said = error.to_string();
         match error {
-            NoDifference::NoProposal(_) => Self::not_found(said),
             NoDifference::NoRepository(_)
             | NoDifference::Access(_)
             | NoDifference::Repository(RepoError::NoCommit { .. }) => Self::conflict(said),

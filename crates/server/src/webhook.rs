@@ -73,9 +73,9 @@ struct Place {
     request_body(content_type = "application/json", description = "An event of Flux"),
     responses(
         (status = 200, description = "It was understood, and changes nothing", body = Answer),
-        (status = 201, description = "With `Prefer: wait`: the promotion that follows has a proposal, at `Location`", body = Answer),
+        (status = 201, description = "With `Prefer: wait`: the promotion that follows has an open proposal, at `Location`", body = Answer),
         (status = 202, description = "It is stored", body = Answer),
-        (status = 204, description = "With `Prefer: wait`: the promotion that follows is delivered, without a proposal"),
+        (status = 204, description = "With `Prefer: wait`: the promotion that follows is delivered"),
         (status = 400, description = "The body is no event", body = Problem, content_type = "application/problem+json"),
         (status = 401, description = "The signature is missing or wrong", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "There is no such pipeline", body = Problem, content_type = "application/problem+json"),

@@ -78,9 +78,15 @@ fn promotion(ordinal: u64, second: i64, shape: u16) -> core::Promotion {
         });
         made.leg.facts.branch = Some(core::Branch {
             name: "promotion-default-podinfo-prod".parse().unwrap(),
+            at: has(14).then(|| core::Place {
+                repository: "https://example.org/config".into(),
+                base: "main".parse().unwrap(),
+                secret: Some("git".parse().unwrap()),
+                forge: Some(core::ForgeKind::Gitea),
+            }),
             parent: commit.clone(),
             intended: commit.clone(),
-            pushed: has(15).then(|| commit.clone()),
+            earlier: has(15).then(|| commit.clone()).into_iter().collect(),
         });
         made.leg.facts.problem = Some(core::Problem {
             with: core::ProblemWith::RateLimit,

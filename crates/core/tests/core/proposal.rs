@@ -154,6 +154,24 @@ fn what_a_person_rejects_is_closed_and_refused() {
 }
 
 #[test]
+fn what_is_rejected_while_it_is_being_merged_is_there() {
+    let mut story = Story::of("dev, prod");
+    story.runs("dev", "1.1.0").settles();
+    let at = story.world.now;
+    let promotion = story.world.snapshot.promotions.last_mut().unwrap();
+    promotion.rejection = Some(Rejection { by: Actor::named("ada"), at, why: None });
+    story.settles();
+    assert_eq!(story.phase("prod"), Phase::Rejected);
+    let proposal = story.world.snapshot.promotions.last_mut().unwrap().leg.facts.proposal.as_mut().unwrap();
+    proposal.state = ProposalState::Merged { at, by: Some("bob".into()) };
+    story.git_declares("prod", "1.1.0").settles();
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Delivered, vec!["Deploying"]));
+    story.deploys("prod").settles();
+    assert_eq!((story.phase("prod"), story.held("prod")), (Phase::Succeeded, vec![]));
+    assert_eq!(story.phases("prod").len(), 1);
+}
+
+#[test]
 fn a_request_that_nobody_can_fulfil_can_be_rejected_and_automation_goes_on() {
     let mut story = Story::of("dev, prod");
     story.runs("dev", "1.1.0").asks("bob", "prod", "9.9.9").settles();

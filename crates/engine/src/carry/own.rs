@@ -22,6 +22,10 @@ impl<P: Ports> Carrier<'_, P> {
 
     /// What the proposal tells about the promotion.
     pub(super) fn own_facts(&self, load: &Load<'_>, proposal: &PlainProposal) -> Result<Option<Proposal>, Trouble> {
+        // Somebody else has the turn by now.
+        if proposal.key.ordinal > load.promotion.key.ordinal {
+            return Ok(None);
+        }
         let known = load.promotion.leg.facts.proposal.as_ref();
         let mine = proposal.key == load.promotion.key
             || known.is_some_and(|known| *known.id == *promotion_name(&proposal.key));
@@ -151,11 +155,13 @@ impl<P: Ports> Carrier<'_, P> {
         Ok(())
     }
 
-    /// Ends a proposal, unless it has ended otherwise. Returns what became of it.
+    /// Ends a proposal, unless it has ended otherwise. Returns what became of it. What Git has is merged, whatever was
+    /// said meanwhile.
     pub(super) async fn finish(&self, key: &PromotionKey, state: PlainState) -> Result<Option<PlainProposal>, Trouble> {
         let stored = self.ports.store().get(&RecordKey::Proposal(key.clone())).await?;
         let Some(Stored { record: Record::Proposal(mut known), version }) = stored else { return Ok(None) };
-        if known.state == PlainState::Open {
+        let merged = matches!(state, PlainState::Merged { .. }) && matches!(known.state, PlainState::Closed { .. });
+        if known.state == PlainState::Open || merged {
             known.state = state;
             let record = Record::Proposal(known.clone());
             let version = self.ports.store().replace(record.clone(), version).await?;

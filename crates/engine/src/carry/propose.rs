@@ -22,15 +22,16 @@ impl<P: Ports> Carrier<'_, P> {
             return Err(Trouble::Unwanted);
         }
         let commit = self.commit(load, &load.promotion, &load.base, &edited).await?;
-        // Right before the change that others see: gates may have closed, and freezes may have come.
+        let before = load.promotion.leg.facts.branch.as_ref();
+        let tip = load.tip.as_ref().filter(|_| load.is_ours());
+        let made = (load.base.clone(), commit.clone());
+        load.facts().branch = Some(Branch::next(before, load.branch.clone(), load.place(), made, tip));
+        self.learn(load).await?;
+        // Right before the change that others see: gates may have closed, freezes may have come, and a newer release that
+        // has the turn by now may not know of the commit.
         if !self.wants(&load.promotion.key, &Intent::Propose) {
             return Err(Trouble::Unwanted);
         }
-        let pushed = load.tip.clone().filter(|_| load.is_ours());
-        let (name, at) = (load.branch.clone(), Some(load.place()));
-        let written = Branch { name, at, parent: load.base.clone(), intended: commit.clone(), pushed };
-        load.facts().branch = Some(written);
-        self.learn(load).await?;
         if load.tip.as_ref() != Some(&commit) {
             let push = Push { branch: load.branch.clone(), commit: Some(commit.clone()), expect: load.tip.clone() };
             match self.ports.repos().push(&load.access, &push).await {

@@ -47,8 +47,9 @@ impl<P: Ports> Carrier<'_, P> {
     pub(super) async fn facts_there(&self, load: &Load<'_>, found: &PullRequest) -> Result<Option<Proposal>, Trouble> {
         let Promotion { key, leg, phase, release, .. } = &load.promotion;
         let known = leg.facts.proposal.as_ref().filter(|known| known.id == found.id);
-        // What was over before this promotion took its turn says nothing about it.
-        if !found.is_open() && !found.body.contains(&words::mark(key)) {
+        // What was over before this promotion took its turn says nothing about it, nor what a later one opened.
+        let turn = words::turn(key, &found.body);
+        if turn.is_some_and(|turn| turn > key.ordinal) || !found.is_open() && turn != Some(key.ordinal) {
             return Ok(None);
         }
         let state = match (&found.state, known.map(|known| &known.state)) {

@@ -54,6 +54,11 @@ pub(super) fn mark(key: &PromotionKey) -> String {
     format!("{}{} -->", sign(key), key.ordinal)
 }
 
+/// Whose turn the text of a proposal into the same environment speaks of.
+pub(super) fn turn(key: &PromotionKey, body: &str) -> Option<u64> {
+    body.rsplit_once(&sign(key))?.1.split_once(" -->")?.0.parse().ok()
+}
+
 /// One revision if that is all there is to say.
 fn short(release: &Release) -> String {
     release.single().map_or_else(|| release.to_string(), ToString::to_string)
@@ -133,6 +138,15 @@ mod tests {
         }
         assert!(!may_name(&branch(&one).unwrap(), &key("a/x", "prod").pipeline));
         assert_ne!(other_branch(&one).unwrap(), other_branch(&other).unwrap());
+    }
+
+    #[test]
+    fn the_text_of_a_proposal_tells_whose_turn_it_is() {
+        let (prod, other) = (key("default/app", "prod"), key("default/app", "prod-eu"));
+        let body = format!("about {} and\n{}\n", mark(&other), mark(&PromotionKey { ordinal: 12, ..prod.clone() }));
+        assert_eq!(turn(&prod, &body), Some(12));
+        assert_eq!(turn(&other, &body), Some(1));
+        assert_eq!(turn(&key("default/web", "prod"), &body), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use weir_core::{
 };
 use weir_ports::{Clock, Journal, Record, RecordKey, RecordVersion, Store};
 
-use super::{Asked, Denied, People};
+use super::{Act, Asked, Denied, People, not_merging};
 use crate::decide::save;
 
 impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
@@ -63,6 +63,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
 
     /// Closes a proposal: its release is not wanted.
     pub async fn close(&self, asked: &Asked, key: &PromotionKey) -> Result<PlainProposal, Denied> {
+        self.look(&key.pipeline, |known| known.newest(&key.environment).map_or(Ok(()), not_merging))??;
         self.on_open(asked, "close", key, None, |proposal| {
             proposal.state = PlainState::Closed {
                 at: self.clock.now(),
@@ -111,15 +112,15 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
     ) -> Result<PlainProposal, Denied> {
         let name = promotion_name(key);
         let (name, change) = (&name, &change);
-        self.retry(|| async move {
+        self.retry(|noted| async move {
             let (mut proposal, at) = self.open(key)?;
             if head.is_some_and(|head| *head != proposal.head) {
                 return Err(Denied::Changed { proposal: name.clone(), now: proposal.head });
             }
             change(&mut proposal);
             let object = format!("proposal/{}/{name}", key.pipeline.namespace);
-            let detail = Some(proposal.head.to_string());
-            self.note(asked, verb, Some(&key.pipeline), object, detail).await?;
+            let act = Act::on(&key.pipeline, verb, object).about(&proposal.head);
+            self.note(&noted, asked, act).await?;
             save(Record::Proposal(Box::new(proposal.clone())), at, self.world, self.store).await?;
             Ok(proposal)
         })

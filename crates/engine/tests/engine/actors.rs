@@ -106,6 +106,7 @@ pub(crate) async fn stranger(scene: Scene) {
             if let Some(branch) = scene.chance().pick(&theirs) {
                 let path = FilePath::new("apps/prod.yaml").unwrap();
                 scene.sim.repos.commit(branch, &path, |text| format!("# by hand\n{text}"));
+                scene.diary.borrow_mut().touched.insert(branch.clone());
             }
         }
     }
@@ -210,11 +211,8 @@ fn review_there(scene: &Scene, pipeline: &PipelineKey, environment: &Environment
     let Some(open) = all.iter().find(|it| it.seen.is_open() && it.seen.body.contains(&mark)) else { return };
     let by_hand = scene.sim.repos.is_by_hand(&open.head);
     match scene.chance().below(1000) {
-        _ if by_hand => {
-            if scene.chance().happens(200) {
-                scene.sim.forge.close_by(&open.seen.id, "ada");
-            }
-        }
+        _ if by_hand && scene.chance().happens(200) => scene.sim.forge.close_by(&open.seen.id, "ada"),
+        _ if by_hand => {}
         0..400 => drop(scene.sim.forge.merge_by(&open.seen.id, "ada")),
         400..420 if scene.stormy.get() => scene.sim.forge.close_by(&open.seen.id, "ada"),
         _ => {}

@@ -49,7 +49,7 @@ pub(crate) fn play(seed: u64) -> Result<Told, String> {
 }
 
 async fn storm_and_calm(scene: &Scene, crashes: &mut usize) -> Result<(), String> {
-    let weather = Weather { delay: 400, refused: 20, answer_lost: 10, repeated: 50, reordered: 100 };
+    let weather = Weather { delay: 400, slow: 20, refused: 20, answer_lost: 10, repeated: 50, reordered: 100 };
     let end = tokio::time::Instant::now() + Duration::from_hours(1);
     while tokio::time::Instant::now() < end {
         let crash_at = 20 + scene.chance().below(600);

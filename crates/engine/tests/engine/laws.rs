@@ -20,6 +20,7 @@ pub(crate) fn check(scene: &Scene) -> Result<(), String> {
         }
     }
     no_approval_is_lost(scene)?;
+    nobody_is_blamed(scene)?;
     one_open_proposal_for_each_environment(scene)
 }
 
@@ -36,6 +37,18 @@ fn no_approval_is_lost(scene: &Scene) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What Weir itself wrote to a branch is not taken for somebody else's.
+fn nobody_is_blamed(scene: &Scene) -> Result<(), String> {
+    let diary = scene.diary.borrow();
+    let blamed = scene.sim.store.select(|record| {
+        let Record::Promotion(it) = record else { return None };
+        let proposal = it.leg.facts.proposal.as_ref().filter(|proposal| proposal.changed_by.is_some())?;
+        let branch = it.leg.facts.branch.as_ref()?;
+        (!diary.touched.contains(&branch.name)).then(|| format!("{}: {} at {}", it.key, branch.name, proposal.head))
+    });
+    blamed.first().map_or(Ok(()), |blamed| Err(format!("somebody is said to have written to {blamed}, and nobody did")))
 }
 
 /// Whatever else is in the files stays there.

@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     rc::Rc,
     sync::Arc,
 };
@@ -43,6 +43,8 @@ pub(crate) struct Diary {
     pub(crate) asked: Vec<(PipelineKey, EnvironmentName, String)>,
     /// The lines that others wrote.
     pub(crate) foreign: Vec<(String, String)>,
+    /// The branches of proposals that somebody committed to.
+    pub(crate) touched: BTreeSet<BranchName>,
     /// The environments whose value was changed by hand.
     pub(crate) by_hand: BTreeMap<(PipelineKey, EnvironmentName), usize>,
 }

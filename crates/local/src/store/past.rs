@@ -1,8 +1,8 @@
 //! The past, page by page: deeds, and promotions with those that are no longer among the records.
 
-use rusqlite::{Connection, params_from_iter, types::Value};
-use weir_core::{Namespace, PipelineKey, Promotion};
-use weir_ports::{Deed, DeedQuery, HistoryQuery, Noted};
+use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter, types::Value};
+use weir_core::{Namespace, PipelineKey, PlainProposal, Promotion, PromotionKey};
+use weir_ports::{Deed, DeedQuery, HistoryQuery, Noted, RecordKey};
 
 use super::{
     damage::Damage,
@@ -79,6 +79,23 @@ pub(super) fn promotions(
         }
     }
     Ok(found)
+}
+
+/// The proposal of a promotion that is no longer among the records.
+pub(super) fn proposal(
+    database: &Connection,
+    key: &PromotionKey,
+    damage: &Damage,
+) -> rusqlite::Result<Option<PlainProposal>> {
+    let RowKey { kind, namespace, pipeline, environment, name } = RowKey::of(&RecordKey::Proposal(key.clone()));
+    let last = format!(
+        "SELECT {COLUMNS} FROM records INDEXED BY past_proposals
+         WHERE kind = 'Proposal' AND kind = ? AND removed IS NOT NULL
+         AND namespace = ? AND pipeline = ? AND environment = ? AND name = ? ORDER BY id DESC LIMIT 1"
+    );
+    let mut statement = database.prepare_cached(&last)?;
+    let row = statement.query_row(params![kind, namespace, pipeline, environment, name], Row::of).optional()?;
+    Ok(row.and_then(|row| super::row::proposal(&row.json).map_err(|reason| damage.found(row.key, reason)).ok()))
 }
 
 /// Deeds, newest first. A page is shorter by those that are damaged, which are noted.

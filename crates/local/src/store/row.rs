@@ -116,7 +116,7 @@ pub(super) fn record(key: &RowKey, json: &str) -> Result<Record, String> {
             Record::Observation(pipeline, key, Box::new(reported))
         }
         "Freeze" => Record::Freeze(typed::<Freeze>(json)?.to_core().map_err(sentence)?),
-        "Proposal" => Record::Proposal(Box::new(typed::<Proposal>(json)?.to_core().map_err(sentence)?)),
+        "Proposal" => Record::Proposal(Box::new(proposal(json)?)),
         other => return Err(format!("it is of kind `{other}`, which this version of Weir does not know")),
     };
     let inside = RowKey::of(&record.key());
@@ -126,6 +126,10 @@ pub(super) fn record(key: &RowKey, json: &str) -> Result<Record, String> {
 /// The promotion that a row holds.
 pub(super) fn promotion(json: &str) -> Result<weir_core::Promotion, String> {
     typed::<Promotion>(json)?.to_core().map_err(sentence)
+}
+
+pub(super) fn proposal(json: &str) -> Result<weir_core::PlainProposal, String> {
+    typed::<Proposal>(json)?.to_core().map_err(sentence)
 }
 
 fn typed<T: DeserializeOwned>(json: &str) -> Result<T, String> {

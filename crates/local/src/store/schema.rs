@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 /// What brings a database from one version to the next. The first makes it; a new version is a new entry at the end, and
 /// what was released is never changed.
-pub(super) const MIGRATIONS: &[&str] = &[FIRST];
+pub(super) const MIGRATIONS: &[&str] = &[FIRST, PAST_PROPOSALS];
 
 /// Records of all kinds are rows of one table, found by what they are about. `id` is the order in which they were made.
 /// A promotion that was removed keeps its row: `removed` is then the version of the store at which that happened. That
@@ -45,6 +45,12 @@ const FIRST: &str = "
     CREATE INDEX deeds_of_namespace ON deeds (namespace, number);
     CREATE INDEX deeds_of_pipeline ON deeds (namespace, pipeline, number);
     CREATE INDEX deeds_of_person ON deeds (person, number);
+";
+
+/// A proposal that was removed keeps its row, too, and is found by its name.
+const PAST_PROPOSALS: &str = "
+    CREATE INDEX past_proposals ON records (namespace, pipeline, environment, name)
+        WHERE kind = 'Proposal' AND removed IS NOT NULL;
 ";
 
 /// Why a database cannot be brought to this version.

@@ -183,11 +183,11 @@ impl Writer {
         }))
     }
 
-    /// A promotion leaves the records and stays in the past; anything else is deleted.
+    /// A promotion and its proposal leave the records and stay in the past; anything else is deleted.
     fn remove(&mut self, key: &RecordKey, at: RecordVersion) -> rusqlite::Result<Answer> {
         let next = self.version + 1;
         let RowKey { kind, namespace, pipeline, environment, name } = RowKey::of(key);
-        let removal = if let RecordKey::Promotion(_) = key {
+        let removal = if let RecordKey::Promotion(_) | RecordKey::Proposal(_) = key {
             "UPDATE records SET removed = ?1
              WHERE kind = ?2 AND namespace = ?3 AND pipeline = ?4 AND environment = ?5 AND name = ?6
              AND removed IS NULL AND version = ?7"

@@ -5,7 +5,7 @@ use weir_core::{Actor, Phase};
 use weir_local::LocalStore;
 use weir_ports::{Deed, DeedQuery, HistoryQuery, Journal, Record, RecordKey, Store, StoreError};
 
-use crate::records::{promotion, promotion_key, second};
+use crate::records::{promotion, promotion_key, proposal, second};
 
 const ALL: HistoryQuery =
     HistoryQuery { pipeline: None, namespace: None, environment: None, phases: Vec::new(), skip: 0, limit: 100 };
@@ -46,6 +46,20 @@ async fn a_promotion_that_was_removed_stays_in_the_past() {
     let twice = store.promotions(&ALL).await.unwrap();
     assert_eq!(twice.len(), before.len() + 1, "one of the same name that comes later does not hide the earlier");
     assert_eq!(twice[0].phase, Phase::Failed);
+}
+
+#[tokio::test]
+async fn a_proposal_that_was_removed_stays_in_the_past() {
+    let (folder, store) = world().await;
+    let kept = proposal("https://example.org/config");
+    let key = RecordKey::Proposal(kept.key.clone());
+    assert_eq!(store.proposal(&kept.key).await.unwrap(), None);
+    let version = store.create(Record::Proposal(Box::new(kept.clone()))).await.unwrap();
+    store.remove(&key, version).await.unwrap();
+    assert_eq!(store.get(&key).await.unwrap(), None);
+    store.close().await;
+    let store = LocalStore::open(folder.path()).unwrap();
+    assert_eq!(store.proposal(&kept.key).await.unwrap(), Some(kept));
 }
 
 #[tokio::test]

@@ -152,7 +152,7 @@ async fn a_database_of_a_newer_weir_is_refused_with_what_to_do() {
     assert_eq!(
         error.to_string(),
         format!(
-            "`{}` has version 42, and this Weir knows no version after 1; run the newer Weir that wrote it, or restore \
+            "`{}` has version 42, and this Weir knows no version after 2; run the newer Weir that wrote it, or restore \
              a backup from before",
             file.display()
         )

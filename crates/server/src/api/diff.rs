@@ -54,8 +54,8 @@ pub(super) async fn diff(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     caller.must(&shared, Verb::View, Some(&namespace)).await?;
-    let proposal = find::proposal(shared.world(), &namespace, &name)?;
-    let files = shared.backend.difference(&proposal.key).await?;
+    let proposal = find::proposal(&shared, &namespace, &name).await?;
+    let files = shared.backend.difference(&proposal).await?;
     let files: Vec<_> = files.into_iter().filter(|file| file.before != file.after).map(FileDiff::from).collect();
     if wants_text(&headers) {
         let text: String = files.iter().map(|file| file.unified.as_str()).collect();

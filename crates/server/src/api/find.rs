@@ -51,11 +51,15 @@ pub(super) async fn promotion(shared: &Shared, home: &Namespace, name: &Name) ->
     }
 }
 
-/// The proposal of that name.
-pub(super) fn proposal(world: &World, home: &Namespace, name: &Name) -> Result<PlainProposal, Problem> {
-    let key = key(world, home, name);
-    let found = key.and_then(|key| world.look(&key.pipeline, |known| known.proposal(&key).cloned()).flatten());
-    found.ok_or_else(|| Problem::not_found(format!("there is no proposal `{home}/{name}`")))
+/// The proposal of that name, from the records or from the past.
+pub(super) async fn proposal(shared: &Shared, home: &Namespace, name: &Name) -> Result<PlainProposal, Problem> {
+    let missing = || Problem::not_found(format!("there is no proposal `{home}/{name}`"));
+    let key = key(shared.world(), home, name).ok_or_else(missing)?;
+    let known = shared.world().look(&key.pipeline, |known| known.proposal(&key).cloned());
+    if let Some(proposal) = known.flatten() {
+        return Ok(proposal);
+    }
+    shared.backend.past_proposal(&key).await?.ok_or_else(missing)
 }
 
 /// The promotion that a name means. Names are made from keys, so the key whose name it is, is the one.

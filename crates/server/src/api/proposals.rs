@@ -146,7 +146,7 @@ pub(super) async fn show(
     Path((namespace, name)): Path<(Namespace, Name)>,
 ) -> Result<Json<ProposalView>, Problem> {
     caller.must(&shared, Verb::View, Some(&namespace)).await?;
-    let proposal = find::proposal(shared.world(), &namespace, &name)?;
+    let proposal = find::proposal(&shared, &namespace, &name).await?;
     Ok(Json(view(&shared, &proposal)))
 }
 
@@ -243,7 +243,7 @@ async fn act(
     what: Review,
 ) -> Result<PlainProposal, Problem> {
     caller.must(shared, verb, Some(&namespace)).await?;
-    let key = find::proposal(shared.world(), &namespace, &name)?.key;
+    let key = find::proposal(shared, &namespace, &name).await?.key;
     Ok(shared.backend.review(&caller.asks(why), &key, what).await?)
 }
 

@@ -7,7 +7,10 @@ use axum::{
 };
 use jiff::Timestamp;
 use weir_api::flux::Reported;
-use weir_core::{EnvironmentName, Phase, PipelineKey, Promotion, Reason, Revision, WorkloadKey, plan, promotion_name};
+use weir_core::{
+    EnvironmentName, Phase, PipelineKey, Promotion, Proposal, ProposalState, Reason, Revision, WorkloadKey, plan,
+    promotion_name,
+};
 use weir_engine::Known;
 
 use super::{Answer, Kept, Taken, succeeded};
@@ -108,24 +111,30 @@ fn look(
         phase: promotion.map(|it| it.phase),
         holds,
     };
-    if let Some(promotion) = promotion {
-        if let Some(proposal) = &promotion.leg.facts.proposal {
+    let plan = plan(known.pipeline(), known.snapshot(), now);
+    let decided_on = promotion.and_then(|it| plan.promotion(&it.key, known.snapshot()));
+    if let (Some(promotion), Some(decided_on)) = (promotion, &decided_on) {
+        let phase = decided_on.phase;
+        if matches!(phase, Phase::Delivered | Phase::Succeeded) {
+            return Some(Came { phase: Some(phase), ..came(StatusCode::NO_CONTENT, None, Vec::new()) });
+        }
+        if !phase.is_live() {
+            return Some(Came { phase: Some(phase), ..came(StatusCode::ACCEPTED, None, Vec::new()) });
+        }
+        // It may have taken over a proposal that still holds the release before it.
+        let proposal = promotion.leg.facts.proposal.as_ref();
+        let own = |it: &&Proposal| it.state == ProposalState::Open && it.release.as_ref() == Some(&promotion.release);
+        if let Some(proposal) = proposal.filter(own) {
             let namespace = &promotion.key.pipeline.namespace;
-            let own = || format!("/api/v1/proposals/{namespace}/{}", promotion_name(&promotion.key));
-            let url = proposal.url.as_deref().map_or_else(own, str::to_owned);
-            return Some(came(StatusCode::CREATED, Some(url), all(&promotion.holds)));
-        }
-        if matches!(promotion.phase, Phase::Delivered | Phase::Succeeded) {
-            return Some(came(StatusCode::NO_CONTENT, None, Vec::new()));
-        }
-        if !promotion.phase.is_live() {
-            return Some(came(StatusCode::ACCEPTED, None, Vec::new()));
+            let here = || format!("/api/v1/proposals/{namespace}/{}", promotion_name(&promotion.key));
+            let url = proposal.url.as_deref().map_or_else(here, str::to_owned);
+            let came = came(StatusCode::CREATED, Some(url), all(&decided_on.holds));
+            return Some(Came { phase: Some(phase), ..came });
         }
     }
-    let plan = plan(known.pipeline(), known.snapshot(), now);
     let decided = plan.environments.iter().find(|it| it.name == *next)?;
     // What holds the release before this one is none of its business.
-    let own = match promotion.and_then(|it| plan.promotion(&it.key, known.snapshot())) {
+    let own = match &decided_on {
         Some(planned) => all(&planned.holds),
         None => all(decided
             .holds

@@ -57,7 +57,8 @@ async fn attempt(
         None => Observation::first(report.clone()),
     };
     if let Some((_, known)) = known.as_ref().filter(|(_, known)| says_the_same(known, &next)) {
-        return Ok(if report.at < known.last.at { Kept::Outdated } else { Kept::Known });
+        let told = (known.last.at, &known.last.outcome) == (report.at, &report.outcome);
+        return Ok(if told { Kept::Known } else { Kept::Outdated });
     }
     let record = Record::Observation(pipeline.clone(), key.clone(), Box::new(next));
     let version = match known {

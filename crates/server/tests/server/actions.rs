@@ -1,7 +1,8 @@
 //! What people do, and that it is written down.
 
 use serde_json::json;
-use weir_core::{Actor, Phase};
+use weir_core::{Actor, EnvironmentRecord, FirstSuccess, Phase};
+use weir_ports::Record;
 use weir_server::Authentication;
 
 use crate::{
@@ -14,7 +15,16 @@ const PROD: &str = "/api/v1/pipelines/team-a/shop/environments/prod";
 #[tokio::test]
 async fn somebody_asks_for_a_release() {
     let house = House::open().await;
-    let told = house.post(&format!("{PROD}/promote"), json!({"version": "2.0.0", "why": "hotfix"})).await.ok(201);
+    let asked = json!({"version": "2.0.0", "why": "hotfix"});
+    let told = house.post(&format!("{PROD}/promote"), asked.clone()).await;
+    assert!(told.problem(422).contains("`2.0.0` cannot go to prod: it was never seen to run"));
+    let release = promotion(SHOP, "prod", 1, "2.0.0", Phase::Pending).release;
+    let first = FirstSuccess { release, at: jiff::Timestamp::now() };
+    let record = EnvironmentRecord { order: vec![first], ..EnvironmentRecord::default() };
+    house.write(Record::Environment(SHOP.parse().unwrap(), "dev".parse().unwrap(), Box::new(record))).await;
+    let told = house.post(&format!("{PROD}/promote"), json!({"version": "9.9.9"})).await;
+    assert!(told.problem(422).ends_with("; the last that were are `2.0.0`"), "{}", told.text);
+    let told = house.post(&format!("{PROD}/promote"), asked).await.ok(201);
     assert_eq!(told.header("location"), "/api/v1/promotions/team-a/shop-prod-1");
     assert_eq!(told.json["requestedBy"]["name"], "local");
     house.get("/api/v1/promotions/team-a/shop-prod-1").await.ok(200);

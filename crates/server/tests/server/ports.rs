@@ -8,7 +8,7 @@ use std::{
 use futures_util::{Stream, stream};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
-use weir_core::{Actor, Name, Namespace, Promotion};
+use weir_core::{Actor, Name, Namespace, PlainProposal, Promotion, PromotionKey};
 use weir_engine::Ports;
 use weir_ports::{
     Access, AccessError, Catalog, CatalogError, CatalogNotice, Clock, Deed, DeedQuery, HistoryQuery, Journal, Noted,
@@ -104,6 +104,7 @@ pub(crate) struct TestJournal {
     deeds: Mutex<Vec<Deed>>,
     /// Oldest first.
     pub(crate) past: Mutex<Vec<Promotion>>,
+    pub(crate) proposals: Mutex<Vec<PlainProposal>>,
 }
 
 impl TestJournal {
@@ -146,6 +147,10 @@ impl Journal for TestJournal {
                 && (query.phases.is_empty() || query.phases.contains(&it.phase))
         };
         Ok(past.iter().rev().filter(fits).skip(query.skip).take(query.limit).cloned().collect())
+    }
+
+    async fn proposal(&self, key: &PromotionKey) -> Result<Option<PlainProposal>, StoreError> {
+        Ok(self.proposals.lock().unwrap().iter().find(|it| it.key == *key).cloned())
     }
 }
 

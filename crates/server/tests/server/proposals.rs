@@ -56,6 +56,9 @@ async fn a_proposal_is_listed_and_shown_without_what_opens_its_repository() {
     assert_eq!(shown.json["state"]["name"], "open");
     assert_eq!(shown.json["body"], "It is healthy in dev.");
     house.get("/api/v1/proposals/team-a/shop-prod-2").await.problem(404);
+    let past = plain(&promotion(SHOP, "prod", 2, "2.1.0", Phase::Succeeded));
+    house.journal.proposals.lock().unwrap().push(past);
+    assert_eq!(house.get("/api/v1/proposals/team-a/shop-prod-2").await.ok(200).json["state"]["name"], "open");
 }
 
 #[tokio::test]

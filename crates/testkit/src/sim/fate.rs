@@ -17,6 +17,8 @@ use super::Chance;
 pub struct Weather {
     /// The longest that a call takes, in milliseconds.
     pub delay: u64,
+    /// A call takes up to a hundred times as long.
+    pub slow: u64,
     /// A call fails and has had no effect.
     pub refused: u64,
     /// A call fails and has had its effect.
@@ -98,7 +100,9 @@ impl Fate {
 
     pub(super) async fn delay(&self) {
         if self.weather.delay > 0 {
-            tokio::time::sleep(Duration::from_millis(self.chance.below(self.weather.delay))).await;
+            let longest =
+                if self.chance.happens(self.weather.slow) { self.weather.delay * 100 } else { self.weather.delay };
+            tokio::time::sleep(Duration::from_millis(self.chance.below(longest))).await;
         }
     }
 }

@@ -83,7 +83,7 @@ impl SimForge {
         let Some(kept) = state.iter_mut().find(|kept| *kept.seen.id == *id && kept.seen.is_open()) else {
             return false;
         };
-        self.merge_kept(kept, who)
+        self.merge_kept(kept, who, self.clock.now())
     }
 
     /// Closes a pull request as a person does.
@@ -95,8 +95,8 @@ impl SimForge {
         });
     }
 
-    fn merge_kept(&self, kept: &mut Kept, who: &str) -> bool {
-        let merged = self.repos.merge(&kept.base, &kept.seen.head, Some(who).filter(|who| *who != BOT));
+    fn merge_kept(&self, kept: &mut Kept, who: &str, asked: Timestamp) -> bool {
+        let merged = self.repos.merge(&kept.base, &kept.seen.head, Some(who).filter(|who| *who != BOT), asked);
         if merged {
             kept.changed = self.clock.now();
             kept.seen.state = PullRequestState::Merged { at: kept.changed, by: Some(who.into()) };
@@ -190,6 +190,7 @@ impl Forge for SimForge {
     }
 
     async fn merge(&self, _: &ForgeAccess, id: &str, head: &CommitId) -> Result<(), ForgeError> {
+        let asked = self.clock.now();
         self.call("merging a pull request", |state| {
             let moved = || ForgeError::Moved { forge: forge(), id: id.to_owned() };
             let kept = state.iter_mut().find(|kept| *kept.seen.id == *id).ok_or_else(moved)?;
@@ -198,7 +199,7 @@ impl Forge for SimForge {
                 PullRequestState::Open if kept.seen.head == *head => {}
                 _ => return Err(moved()),
             }
-            if self.merge_kept(kept, BOT) { Ok(()) } else { Err(moved()) }
+            if self.merge_kept(kept, BOT, asked) { Ok(()) } else { Err(moved()) }
         })
         .await
     }

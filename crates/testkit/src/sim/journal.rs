@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use weir_core::Promotion;
+use weir_core::{PlainProposal, Promotion, PromotionKey};
 use weir_ports::{Deed, DeedQuery, HistoryQuery, Journal, Noted, StoreError};
 
 /// What people did, in memory.
@@ -23,5 +23,9 @@ impl Journal for SimJournal {
 
     async fn promotions(&self, _: &HistoryQuery) -> Result<Vec<Promotion>, StoreError> {
         Ok(Vec::new())
+    }
+
+    async fn proposal(&self, _: &PromotionKey) -> Result<Option<PlainProposal>, StoreError> {
+        Ok(None)
     }
 }

@@ -103,7 +103,8 @@ fn lines(before: &[u8], now: &[u8], then: &[u8]) -> Option<Vec<u8>> {
             None => return None,
         }
     }
-    Some(now.iter().flat_map(|line| [line.as_str(), "\n"]).collect::<String>().into_bytes())
+    now.push(String::new());
+    Some(now.join("\n").into_bytes())
 }
 
 /// One commit that a branch was moved over through the port.
@@ -161,8 +162,7 @@ impl SimRepos {
     }
 
     /// Merges a commit into a branch as a forge does; `false` if that cannot be done.
-    pub(super) fn merge(&self, branch: &BranchName, head: &CommitId, by: Option<&str>) -> bool {
-        let asked = self.clock.now();
+    pub(super) fn merge(&self, branch: &BranchName, head: &CommitId, by: Option<&str>, asked: Timestamp) -> bool {
         let mut state = self.state();
         let Some(files) = state.merged(branch, head) else { return false };
         let (before, message) = (state.branches[branch].clone(), state.commits[head].message.clone());
@@ -281,37 +281,61 @@ impl ConfigRepos for SimRepos {
 
     async fn push(&self, access: &RepoAccess, push: &Push) -> Result<(), RepoError> {
         let asked = self.clock.now();
-        self.call(access, Doing::Pushing, |state| {
-            let (repository, branch) = (access.url.clone(), push.branch.clone());
-            let now = state.branches.get(&branch).cloned();
-            if now == push.commit {
-                return Ok(());
-            }
-            if now != push.expect {
-                return Err(match now {
-                    Some(now) => RepoError::Moved { repository, branch, now },
-                    None => RepoError::NoBranch { repository, branch },
-                });
-            }
-            let moves = state.way(now.as_ref(), push.commit.as_ref());
-            let moves = moves.into_iter().map(|(before, commit)| BaseMove {
-                branch: branch.clone(),
-                asked,
-                by: None,
-                message: commit.message.clone(),
-                before: before.map(|it| texts(&it.files)).unwrap_or_default(),
-                after: texts(&commit.files),
+        let mut landing = Landing { repos: self, access, push, asked, is_over: false };
+        let pushed = self.call(access, Doing::Pushing, |state| state.push(access, push, asked)).await;
+        landing.is_over = true;
+        pushed
+    }
+}
+
+/// A push whose sender went away in the middle of it: it may arrive all the same.
+struct Landing<'a> {
+    repos: &'a SimRepos,
+    access: &'a RepoAccess,
+    push: &'a Push,
+    asked: Timestamp,
+    is_over: bool,
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        if !self.is_over && self.repos.fate.chance().happens(500) {
+            // Nobody is left to be told.
+            let _ = self.repos.state().push(self.access, self.push, self.asked);
+        }
+    }
+}
+
+impl State {
+    fn push(&mut self, access: &RepoAccess, push: &Push, asked: Timestamp) -> Result<(), RepoError> {
+        let (repository, branch) = (access.url.clone(), push.branch.clone());
+        let now = self.branches.get(&branch).cloned();
+        if now == push.commit {
+            return Ok(());
+        }
+        if now != push.expect {
+            return Err(match now {
+                Some(now) => RepoError::Moved { repository, branch, now },
+                None => RepoError::NoBranch { repository, branch },
             });
-            let moves: Vec<_> = moves.collect();
-            match &push.commit {
-                Some(commit) => state.branches.insert(branch.clone(), commit.clone()),
-                None => state.branches.remove(&branch),
-            };
-            state.pushes += 1;
-            state.moves.extend(moves);
-            Ok(())
-        })
-        .await
+        }
+        let moves = self.way(now.as_ref(), push.commit.as_ref());
+        let moves = moves.into_iter().map(|(before, commit)| BaseMove {
+            branch: branch.clone(),
+            asked,
+            by: None,
+            message: commit.message.clone(),
+            before: before.map(|it| texts(&it.files)).unwrap_or_default(),
+            after: texts(&commit.files),
+        });
+        let moves: Vec<_> = moves.collect();
+        match &push.commit {
+            Some(commit) => self.branches.insert(branch, commit.clone()),
+            None => self.branches.remove(&branch),
+        };
+        self.pushes += 1;
+        self.moves.extend(moves);
+        Ok(())
     }
 }
 

@@ -1,0 +1,84 @@
+//! How people act: what they do is noted, and done anew for as long as somebody else is faster.
+
+use std::{
+    fmt::Display,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use weir_core::PipelineKey;
+use weir_ports::{Clock, Deed, Journal, Store, StoreError};
+
+use super::{Asked, Denied, People};
+
+/// How often it is done anew because somebody else wrote the same record.
+const ROUNDS: usize = 64;
+
+/// What somebody does.
+pub(super) struct Act<'a> {
+    pipeline: Option<&'a PipelineKey>,
+    verb: &'a str,
+    object: String,
+    detail: Option<String>,
+}
+
+impl<'a> Act<'a> {
+    pub(super) fn on(pipeline: &'a PipelineKey, verb: &'a str, object: String) -> Self {
+        Self { pipeline: Some(pipeline), verb, object, detail: None }
+    }
+
+    pub(super) fn anywhere(verb: &'a str, object: String) -> Self {
+        Self { pipeline: None, verb, object, detail: None }
+    }
+
+    pub(super) fn about(self, detail: impl Display) -> Self {
+        Self { detail: Some(detail.to_string()), ..self }
+    }
+}
+
+/// What has been noted of an act, however often it is tried.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Noted(Arc<Mutex<Option<Deed>>>);
+
+impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
+    /// Acts, and acts again if somebody else was faster. If it comes to nothing after it was noted, that is noted, too.
+    pub(super) async fn retry<T, F>(&self, act: impl Fn(Noted) -> F) -> Result<T, Denied>
+    where
+        F: Future<Output = Result<T, Denied>> + Send,
+    {
+        let noted = Noted::default();
+        let mut last = act(noted.clone()).await;
+        for _ in 1..ROUNDS {
+            let Err(Denied::Store(StoreError::Moved(key) | StoreError::Exists(key))) = &last else { break };
+            if let Some(stored) = self.store.get(key).await? {
+                self.world.keep(stored);
+            }
+            last = act(noted.clone()).await;
+        }
+        let deed = noted.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Err(denied), Some(deed)) = (&last, deed) {
+            let detail = Some(format!("not done: {denied}"));
+            self.journal.note(&Deed { detail, ..deed }).await?;
+        }
+        last
+    }
+
+    /// Notes what somebody does, before it is done; once, however often it is tried.
+    pub(super) async fn note(&self, noted: &Noted, asked: &Asked, act: Act<'_>) -> Result<(), Denied> {
+        if noted.0.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return Ok(());
+        }
+        let deed = Deed {
+            at: self.clock.now(),
+            by: asked.by.clone(),
+            verb: act.verb.to_owned(),
+            object: act.object,
+            pipeline: act.pipeline.cloned(),
+            detail: act.detail,
+            why: asked.why.clone(),
+        };
+        self.journal.note(&deed).await?;
+        tracing::info!(by = deed.by.name, verb = deed.verb, object = deed.object, why = deed.why, "somebody acts");
+        *noted.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(deed);
+        Ok(())
+    }
+}
