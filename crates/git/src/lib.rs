@@ -21,7 +21,6 @@ mod prepare;
 mod program;
 mod push;
 mod repos;
-mod scrub;
 mod settings;
 mod sign_in;
 

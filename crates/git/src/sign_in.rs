@@ -11,12 +11,9 @@ use std::{
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use weir_ports::RepoAccess;
+use weir_ports::{RepoAccess, Scrub};
 
-use crate::{
-    address::{Address, Transport},
-    scrub::Scrub,
-};
+use crate::address::{Address, Transport};
 
 /// Private folders are named so, and left behind by nothing but a killed process.
 pub(crate) const PRIVATE: &str = "private-";

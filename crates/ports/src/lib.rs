@@ -22,6 +22,7 @@ mod forge;
 mod journal;
 mod path;
 mod repo_error;
+mod scrub;
 mod store;
 
 pub use access::{Access, AccessError, Verb};
@@ -33,4 +34,5 @@ pub use forge::{Between, Forge, ForgeAccess, ForgeError, PullRequest, PullReques
 pub use journal::{Deed, DeedQuery, HistoryQuery, Journal, Noted};
 pub use path::{FilePath, PathGlob};
 pub use repo_error::{Doing, RepoError};
+pub use scrub::Scrub;
 pub use store::{Notice, PipelineRecord, Record, RecordKey, RecordVersion, Store, StoreError, Stored};

@@ -78,6 +78,8 @@ pub(crate) enum Received {
     Stored,
     Known,
     Outdated,
+    /// It is a reason to look again.
+    Heard,
     Ignored,
     Refused,
     Unavailable,
@@ -163,6 +165,7 @@ impl Metrics {
             Received::Stored => "stored",
             Received::Known => "known",
             Received::Outdated => "outdated",
+            Received::Heard => "heard",
             Received::Ignored => "ignored",
             Received::Refused => "refused",
             Received::Unavailable => "unavailable",

@@ -74,9 +74,14 @@ impl Problem {
 
     /// The signature of an event is missing or wrong.
     pub(crate) fn unsigned(detail: impl Into<String>) -> Self {
+        Self::unsigned_in("X-Signature", detail)
+    }
+
+    /// The signature of an event, which belongs in this header, is missing or wrong.
+    pub(crate) fn unsigned_in(header: &'static str, detail: impl Into<String>) -> Self {
         let problem =
             Self::new(StatusCode::UNAUTHORIZED, "signature", "The event is not signed as it should be", detail);
-        problem.with(WWW_AUTHENTICATE, HeaderValue::from_static("X-Signature"))
+        problem.with(WWW_AUTHENTICATE, HeaderValue::from_static(header))
     }
 
     pub(crate) fn too_large(limit: usize) -> Self {

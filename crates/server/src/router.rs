@@ -50,6 +50,7 @@ pub(crate) fn router(shared: Shared) -> Router {
     let api = api::routes().fallback(nowhere).layer(from_fn_with_state(shared.clone(), guard));
     let open = OpenApiRouter::new()
         .routes(routes!(webhook::receive))
+        .routes(routes!(webhook::forge::receive))
         .routes(routes!(probes::alive))
         .routes(routes!(probes::ready))
         .routes(routes!(probes::metrics));
@@ -96,12 +97,17 @@ fn path(request: &Request) -> &str {
     request.extensions().get::<OriginalUri>().map_or(request.uri(), |uri| &uri.0).path()
 }
 
+/// Whether somebody reports something there.
+fn is_event(path: &str) -> bool {
+    path.starts_with("/promotion/") || path.starts_with("/hooks/")
+}
+
 /// Lets in as many as can be served. The rest is turned away at once, and comes back.
 async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let budget = match path {
         "/healthz" | "/readyz" | "/metrics" => None,
-        path if path.starts_with("/promotion/") => Some(&shared.events),
+        path if is_event(path) => Some(&shared.events),
         _ => Some(&shared.requests),
     };
     let permit = budget.map(|budget| budget.clone().try_acquire_owned()).transpose();
@@ -122,7 +128,7 @@ async fn finish(State(shared): State<Shared>, request: Request, next: Next) -> R
         _ => "other".to_owned(),
     };
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    let event = request.uri().path().starts_with("/promotion/");
+    let event = is_event(request.uri().path());
     let mut response = next.run(request).await;
     let code = response.status().as_u16();
     shared.metrics.answered(method, route, code);

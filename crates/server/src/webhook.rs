@@ -1,10 +1,11 @@
-//! Takes in what Flux reports.
+//! Takes in what Flux reports, and in `forge` what forges post.
 //!
 //! An event is checked, understood, stored durably, and answered at once; what follows from it is the engine's. Whoever
 //! wants to see what follows says so with `Prefer: wait`. An event that is answered with 202 is never lost, and one that
 //! is posted twice is stored once.
 
 mod answer;
+pub(crate) mod forge;
 mod outcome;
 mod signature;
 mod store;
@@ -26,7 +27,7 @@ use weir_core::{
     Environment, EnvironmentName, Name, Namespace, NamingError, ObservationKey, Outcome, Pipeline, PipelineKey,
     Revision, VersionRule,
 };
-use weir_ports::CatalogError;
+use weir_ports::{CatalogError, Definition};
 
 use crate::{
     extract::{Path, Query, read},
@@ -87,19 +88,23 @@ struct Place {
 pub(crate) async fn receive(State(shared): State<Shared>, path: Named, hint: Hinted, request: Request) -> Response {
     let begun = Instant::now();
     let taken = take(&shared, path, hint, request).await;
-    let received = match &taken {
-        Ok(taken) => taken.received(),
-        Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
-            shared.troubled(problem);
-            Received::Unavailable
-        }
-        Err(_) => Received::Refused,
-    };
-    shared.metrics.received(received, begun.elapsed());
+    measure(&shared, begun, taken.as_ref().map(Taken::received));
     match taken {
         Ok(taken) => outcome::answer(&shared, taken).await,
         Err(problem) => problem.into_response(),
     }
+}
+
+/// Measures how long it took to take in an event.
+fn measure(shared: &Shared, begun: Instant, received: Result<Received, &Problem>) {
+    let received = received.unwrap_or_else(|problem| match problem.status() {
+        StatusCode::SERVICE_UNAVAILABLE => {
+            shared.troubled(problem);
+            Received::Unavailable
+        }
+        _ => Received::Refused,
+    });
+    shared.metrics.received(received, begun.elapsed());
 }
 
 /// The path is read when it is looked at, so that a pipeline is not missing before the world is known.
@@ -173,8 +178,8 @@ fn makes_no_sense(error: impl Into<NamingError>) -> Problem {
     Problem::unprocessable(error.into().to_string())
 }
 
-/// The pipeline. Until everything is known, nothing is missing.
-fn locate(shared: &Shared, namespace: &str, pipeline: &str, environment: String) -> Result<Place, Problem> {
+/// The pipeline as it is defined. Until everything is known, nothing is missing.
+fn defined(shared: &Shared, namespace: &str, pipeline: &str) -> Result<(Definition, Pipeline), Problem> {
     if !shared.world().is_ready() {
         return Err(Problem::unavailable("not-ready", "the pipelines are still being read; try again soon"));
     }
@@ -184,7 +189,12 @@ fn locate(shared: &Shared, namespace: &str, pipeline: &str, environment: String)
         name: Name::new(pipeline).map_err(|_| missing())?,
     };
     let known = shared.world().look(&key, |known| Some((known.definition()?.clone(), known.pipeline().clone())));
-    let (definition, pipeline) = known.flatten().ok_or_else(missing)?;
+    known.flatten().ok_or_else(missing)
+}
+
+/// The pipeline, and what may sign for the environment.
+fn locate(shared: &Shared, namespace: &str, pipeline: &str, environment: String) -> Result<Place, Problem> {
+    let (definition, pipeline) = defined(shared, namespace, pipeline)?;
     let signed = definition.signed_with.iter();
     let own = |name: &EnvironmentName| name.as_str() == environment;
     let defined = pipeline.environments().iter().any(|it| own(&it.name));
@@ -201,7 +211,9 @@ async fn check(shared: &Shared, place: &Place, headers: &HeaderMap, body: Body) 
     }
     let mut refused = None;
     for name in &place.secrets {
-        match verify(shared, &place.pipeline.key.namespace, name, headers, &body).await {
+        let check =
+            |key: &[u8]| signature::verify(headers, &body, key).map_err(|error| Problem::unsigned(error.to_string()));
+        match with_key(shared, &place.pipeline.key.namespace, name, check).await {
             Ok(()) => return Ok(body),
             Err(problem) => refused = Some(problem),
         }
@@ -209,20 +221,19 @@ async fn check(shared: &Shared, place: &Place, headers: &HeaderMap, body: Body) 
     Err(refused.unwrap_or_else(|| Problem::unsigned("nothing signs the event")))
 }
 
-async fn verify(
+/// Checks something with the `hmac-key` of a Secret.
+async fn with_key<T>(
     shared: &Shared,
     home: &Namespace,
     name: &Name,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<(), Problem> {
+    check: impl FnOnce(&[u8]) -> Result<T, Problem>,
+) -> Result<T, Problem> {
     let secret = shared.backend.secret(home, name).await.map_err(|error| match error {
         CatalogError::NoSecret { .. } => Problem::unsigned(error.to_string()),
         CatalogError::Unavailable { .. } => Problem::unavailable("secret", error.to_string()),
     })?;
     let key = secret.get("hmac-key").map(ExposeSecret::expose_secret).filter(|key| !key.is_empty());
-    let key = key.ok_or_else(|| Problem::unsigned(format!("Secret `{name}` has no `hmac-key`; add one")))?;
-    signature::verify(headers, body, key).map_err(|error| Problem::unsigned(error.to_string()))
+    check(key.ok_or_else(|| Problem::unsigned(format!("Secret `{name}` has no `hmac-key`; add one")))?)
 }
 
 /// Whether an event may come without a signature.

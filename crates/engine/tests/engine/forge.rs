@@ -197,6 +197,20 @@ fn what_a_person_merges_against_a_hold_is_recorded() {
 }
 
 #[test]
+fn what_a_forge_tells_is_looked_at_at_once() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        tokio::time::sleep(Duration::from_mins(5)).await;
+        stage.sim.forge.close_by("1", "ada");
+        let begun = tokio::time::Instant::now();
+        stage.world.poke(&stage.key);
+        stage.until_phase("1.1.0", Phase::Rejected).await;
+        assert!(begun.elapsed() < Duration::from_secs(3), "it took {:?}", begun.elapsed());
+    });
+}
+
+#[test]
 fn an_idle_pull_request_writes_nothing() {
     story!(stage = Stage::with(on_a_forge()); {
         stage.report("dev", "1.1.0").await;

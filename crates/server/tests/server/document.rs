@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::house::{House, answer};
 
-const ROUTES: [&str; 30] = [
+const ROUTES: [&str; 31] = [
     "DELETE /api/v1/freezes/{name}",
     "GET /api/v1/audit",
     "GET /api/v1/events",
@@ -37,6 +37,7 @@ const ROUTES: [&str; 30] = [
     "POST /api/v1/proposals/{namespace}/{name}/comments",
     "POST /api/v1/proposals/{namespace}/{name}/merge",
     "POST /api/v1/proposals/{namespace}/{name}/reviews",
+    "POST /hooks/forge/{namespace}/{name}",
     "POST /promotion/{namespace}/{pipeline}/{environment}",
 ];
 

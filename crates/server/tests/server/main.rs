@@ -13,6 +13,8 @@ mod examples;
 #[cfg(test)]
 mod flood;
 #[cfg(test)]
+mod forge_hook;
+#[cfg(test)]
 mod house;
 #[cfg(test)]
 mod measured;

@@ -139,8 +139,10 @@ impl Installation {
         ]);
         let words = ["admin", "user", "generate-access-token", "--username", ADMIN, "--scopes", "all", "--raw"];
         let token = self.run(&words);
-        // Log lines may come before it.
-        let token = token.lines().last().unwrap_or_default().trim().to_owned();
+        // Log lines may come before it and after it.
+        let is_token = |line: &&str| line.len() == 40 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let found = token.lines().map(str::trim).find(is_token).map(str::to_owned);
+        let token = found.unwrap_or_else(|| panic!("Gitea named no token: {token}"));
         Account { name: ADMIN.to_owned(), password, token }
     }
 

@@ -1,15 +1,16 @@
-//! Takes what is secret out of what Git said.
+//! Takes what is secret out of what others said.
 
 use secrecy::{ExposeSecret, SecretString};
 
 /// The values that must never be seen.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Scrub(Vec<SecretString>);
+pub struct Scrub(Vec<SecretString>);
 
 const INSTEAD: &str = "***";
 
 impl Scrub {
-    pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
+    /// Takes these out. Empty ones are none.
+    pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         let mut secrets: Vec<SecretString> =
             secrets.into_iter().filter(|secret| !secret.expose_secret().is_empty()).collect();
         // A secret may contain another one, whose removal would leave the rest of it behind.
@@ -18,7 +19,7 @@ impl Scrub {
     }
 
     /// The text without secrets, and without what stands before the host of an address.
-    pub(crate) fn clean(&self, text: &str) -> String {
+    pub fn clean(&self, text: &str) -> String {
         let mut clean = text.to_owned();
         for secret in &self.0 {
             clean = clean.replace(secret.expose_secret(), INSTEAD);
