@@ -78,6 +78,7 @@ fn promotion(ordinal: u64, second: i64, shape: u16) -> core::Promotion {
         });
         made.leg.facts.branch = Some(core::Branch {
             name: "promotion-default-podinfo-prod".parse().unwrap(),
+            at: None,
             parent: commit.clone(),
             intended: commit.clone(),
             pushed: has(15).then(|| commit.clone()),

@@ -1,0 +1,16 @@
+//! The contracts of the ports, kept on a real API server.
+
+#[cfg(test)]
+mod catalog;
+#[cfg(test)]
+mod ground;
+#[cfg(test)]
+mod objects;
+#[cfg(test)]
+mod restart;
+#[cfg(test)]
+mod status;
+#[cfg(test)]
+mod store;
+#[cfg(test)]
+mod watch;
