@@ -22,11 +22,13 @@ mod publisher;
 mod settings;
 mod store;
 
-// pub use access::HubAccess;
+pub(crate) use fault::sentence;
+
+pub use access::HubAccess;
 pub use catalog::HubCatalog;
-// pub use finalizers::Finalizers;
-// pub use journal::HubJournal;
-// pub use publisher::{Published, Publisher, Shown};
+pub use finalizers::Finalizers;
+pub use journal::HubJournal;
+pub use publisher::{Published, Publisher, Shown, Workloads};
 pub use settings::HubSettings;
 pub use store::HubStore;
 

@@ -4,8 +4,11 @@
 //! [`hub::HubCatalog`] reads pipelines and Secrets, [`hub::HubAccess`] asks the API server who may do what, and
 //! [`hub::Publisher`] shows people with `kubectl` what the API shows.
 //!
+//! [`install`] puts Weir's kinds, rights and Deployment on a cluster.
+//!
 //! It decides nothing, and schedules nothing: watches tell what changed, and the engine's own queue does the rest. What
 //! it writes is guarded by resource versions, so that any number of processes may write at the same time. It never lists
 //! or watches Secrets.
 
 pub mod hub;
+pub mod install;

@@ -6,7 +6,7 @@ use kube::Error;
 use weir_ports::{RecordKey, StoreError};
 
 /// What went wrong, in one sentence. A right that is missing is named.
-pub(super) fn sentence(error: &Error) -> String {
+pub(crate) fn sentence(error: &Error) -> String {
     let Error::Api(status) = error else { return chain(error) };
     match status.code {
         401 => format!("the API server does not know Weir's account: {}", status.message),

@@ -3,11 +3,17 @@
 #[cfg(test)]
 mod catalog;
 #[cfg(test)]
+mod finalizers;
+#[cfg(test)]
 mod ground;
 #[cfg(test)]
 mod objects;
 #[cfg(test)]
+mod people;
+#[cfg(test)]
 mod restart;
+#[cfg(test)]
+mod rights;
 #[cfg(test)]
 mod status;
 #[cfg(test)]

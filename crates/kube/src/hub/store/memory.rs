@@ -103,6 +103,15 @@ impl HubStore {
         Err(fault::about(key, format!("the status of Pipeline `{pipeline}` changes all the time")))
     }
 
+    /// Writes all records of a pipeline into the status of the object that defines it by now.
+    pub(in crate::hub) async fn take_over(&self, pipeline: &PipelineKey, heir: &Defining) -> Result<(), StoreError> {
+        if heir.records.is_empty() {
+            return Ok(());
+        }
+        let written = self.apply(pipeline, heir, &heir.records).await;
+        written.map(|_| ()).map_err(|error| fault::unavailable(&error))
+    }
+
     /// Applies all records of a pipeline, over the state of its object that is known.
     async fn apply(
         &self,
