@@ -13,7 +13,7 @@ use weir_core::PipelineKey;
 use weir_kube::hub::HubStore;
 use weir_testkit::servers::{Cluster, Hub, shared};
 
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A namespace of one's own on the shared cluster.
 pub(crate) struct Ground {

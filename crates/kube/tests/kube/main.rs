@@ -19,4 +19,6 @@ mod status;
 #[cfg(test)]
 mod store;
 #[cfg(test)]
+mod story;
+#[cfg(test)]
 mod watch;

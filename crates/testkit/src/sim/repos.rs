@@ -103,7 +103,7 @@ fn lines(before: &[u8], now: &[u8], then: &[u8]) -> Option<Vec<u8>> {
             None => return None,
         }
     }
-    Some(now.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes())
+    Some(now.iter().flat_map(|line| [line.as_ref(), "\n"]).collect::<String>().into_bytes())
 }
 
 /// One commit that a branch was moved over through the port.
