@@ -9,6 +9,7 @@ mod explain;
 mod export;
 mod freeze;
 mod get;
+mod install;
 mod lint;
 mod plan;
 mod proposal;
@@ -63,6 +64,7 @@ enum Verb {
     Plan(plan::Plan),
     Simulate(simulate::Simulate),
     SetVersion(set_version::SetVersion),
+    Install(install::Install),
     Export(export::Export),
     Completion(completion::Completion),
     Version(version::Version),
@@ -91,6 +93,7 @@ impl Weir {
             Verb::Plan(verb) => verb.run(),
             Verb::Simulate(verb) => verb.run(),
             Verb::SetVersion(verb) => verb.run(),
+            Verb::Install(verb) => verb.run(),
             Verb::Export(verb) => verb.run(),
             Verb::Completion(verb) => verb.run(),
             Verb::Version(verb) => verb.run(),

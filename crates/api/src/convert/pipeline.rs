@@ -1,5 +1,7 @@
 //! A pipeline as people write it, into the pipeline that promotions are decided for.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::apimachinery::pkg::{apis::meta::v1::ObjectMeta, util::intstr::IntOrString};
 use weir_core::{
     Application, Approvers, BranchName, ClusterKey, EnvironmentName, ForgeKind, Name, Namespace, PipelineKey, Policy,
@@ -22,6 +24,17 @@ impl Pipeline {
     /// The pipeline that promotions are decided for.
     pub fn to_core(&self) -> Result<weir_core::Pipeline, Vec<Violation>> {
         convert(&self.metadata, &self.spec)
+    }
+}
+
+impl PipelineSpec {
+    /// The Secrets whose `hmac-key` signs what is reported for an environment. Missing: nothing is signed.
+    pub fn signed_with(&self) -> BTreeMap<EnvironmentName, Name> {
+        let secret = |environment: &Environment| {
+            let secret = Name::new(self.hmac_secret(&environment.name)?).ok()?;
+            Some((EnvironmentName::new(&environment.name).ok()?, secret))
+        };
+        self.environments.iter().filter_map(secret).collect()
     }
 }
 

@@ -121,8 +121,9 @@ pub struct Environment {
     /// Its name, part of branches and markers.
     #[schemars(length(min = 1, max = 63), regex(pattern = patterns::ENVIRONMENT))]
     pub name: String,
+    // That each is listed once is checked when it is read: a set of objects would make server-side apply fail.
     /// Where it runs. Each target is listed once.
-    #[schemars(length(max = 512), extend("x-kubernetes-list-type" = "set"))]
+    #[schemars(length(max = 512))]
     pub targets: Vec<Target>,
     /// How a release gets into this environment. Replaces the pipeline's `promotion` whole, but inherits `when`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,7 +136,7 @@ pub struct Environment {
 
 /// A namespace, on a cluster.
 #[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[schemars(inline, extend("x-kubernetes-map-type" = "atomic"))]
+#[schemars(inline)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     /// The namespace of the workloads.

@@ -9,6 +9,16 @@ pub(super) fn record(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true })
 }
 
+/// The same, always written as a whole: who wrote which part of it is of no interest, and the API server keeps no note
+/// of that.
+pub(super) fn whole_record(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "x-kubernetes-preserve-unknown-fields": true,
+        "x-kubernetes-map-type": "atomic",
+    })
+}
+
 /// A list of such records.
 pub(super) fn records(_: &mut SchemaGenerator) -> Schema {
     json_schema!({

@@ -20,6 +20,9 @@ pub struct PipelineStatus {
     /// `Ready`, `Reconciling` and `Stalled`, as kstatus reads them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Vec<Condition>>,
+    /// Whether a person stopped the pipeline beside its spec: `weir suspend`. Not for writing by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<bool>,
     /// The environments, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environments: Option<BTreeMap<String, EnvironmentStatus>>,
@@ -38,7 +41,7 @@ pub struct EnvironmentStatus {
     pub targets: Option<Vec<TargetStatus>>,
     /// What Weir remembers of the environment. Not for writing by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::record")]
+    #[schemars(schema_with = "schema::whole_record")]
     pub record: Option<Value>,
 }
 

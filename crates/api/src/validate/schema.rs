@@ -132,14 +132,9 @@ fn list(schema: &Value, items: &[Value], path: &str, found: &mut Vec<Violation>)
         found.push(Violation::new(path, format!("has {number} entries, allowed: at most {most}")));
         return;
     }
-    let is_set_of = schema.get("x-kubernetes-list-type").and_then(Value::as_str) == Some("set");
-    for (position, item) in items.iter().enumerate() {
-        let path = format!("{path}[{position}]");
-        if let Some(schema) = schema.get("items") {
-            check(schema, item, &path, found);
-        }
-        if is_set_of && items[..position].contains(item) {
-            found.push(Violation::new(path, "is listed twice: list it once").found(item));
+    if let Some(schema) = schema.get("items") {
+        for (position, item) in items.iter().enumerate() {
+            check(schema, item, &format!("{path}[{position}]"), found);
         }
     }
 }

@@ -23,7 +23,7 @@ fn every_environment_has_a_name_of_its_own() {
 fn a_target_is_listed_once_even_if_only_one_of_the_two_spells_out_a_default() {
     let same = "targets: [{namespace: podinfo-prod}, {namespace: podinfo-prod}]";
     let text = with_prod("").replace("targets: [{namespace: podinfo-prod}]", same);
-    refused(&text, "spec.environments[1].targets[1]: is listed twice");
+    refused(&text, "environment `prod` lists target `podinfo-prod` twice");
     let spelled = "targets: [{namespace: a, clusterRef: {kind: GitopsCluster, name: c}}, \
                    {namespace: a, clusterRef: {kind: GitopsCluster, name: c, namespace: default}}]";
     let text = with_prod("").replace("targets: [{namespace: podinfo-prod}]", spelled);

@@ -102,6 +102,7 @@ fn every_command_and_every_option_is_in_the_manual() {
         "plan",
         "simulate",
         "set-version",
+        "install",
         "export crds",
         "completion",
         "version",

@@ -5,7 +5,7 @@ use std::{fmt, path::Path, sync::Arc};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use weir_api::{ManifestError, Object, Pipeline, PipelineGroup, Violation, forgive_strangers};
-use weir_core::{EnvironmentName, Name, Namespace};
+use weir_core::{Name, Namespace};
 use weir_ports::{Definition, Secret};
 
 /// A file of the folder.
@@ -114,14 +114,8 @@ fn contents(file: &str, text: &str) -> Result<Contents, Vec<String>> {
 }
 
 fn definition(object: &Pipeline) -> Result<Definition, Vec<Violation>> {
-    let pipeline = object.to_core()?;
-    let signed = |name: &EnvironmentName| {
-        let secret = Name::new(object.spec.hmac_secret(name.as_str())?).ok()?;
-        Some((name.clone(), secret))
-    };
-    let names: Vec<_> = object.spec.environments.iter().filter_map(|it| EnvironmentName::new(&it.name).ok()).collect();
     let version = object.spec.version.as_ref().and_then(weir_api::VersionRule::to_core);
-    Ok(Definition { pipeline, version, signed_with: names.iter().filter_map(signed).collect() })
+    Ok(Definition { pipeline: object.to_core()?, version, signed_with: object.spec.signed_with() })
 }
 
 /// Reads a Secret. What is wrong is told by the name of its key, never by its value.

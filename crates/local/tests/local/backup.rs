@@ -8,8 +8,7 @@ use std::sync::{
 use tempfile::TempDir;
 use weir_local::{BackupError, LocalStore};
 use weir_ports::{Record, Store};
-
-use crate::records::memory;
+use weir_testkit::records::memory;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_of_a_busy_store_opens_and_is_of_one_moment() {

@@ -7,8 +7,7 @@ use tempfile::TempDir;
 use weir_core::Phase;
 use weir_local::LocalStore;
 use weir_ports::{HistoryQuery, Journal, Notice, Record, RecordVersion, Store, StoreError};
-
-use crate::records::{promotion, promotion_key, said};
+use weir_testkit::records::{promotion, promotion_key, said};
 
 async fn damaged() -> (TempDir, LocalStore) {
     let folder = TempDir::new().unwrap();

@@ -13,8 +13,6 @@ mod past;
 #[cfg(test)]
 mod processes;
 #[cfg(test)]
-mod records;
-#[cfg(test)]
 mod store;
 #[cfg(test)]
 mod tokens;

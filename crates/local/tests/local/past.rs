@@ -4,8 +4,7 @@ use tempfile::TempDir;
 use weir_core::{Actor, Phase};
 use weir_local::LocalStore;
 use weir_ports::{Deed, DeedQuery, HistoryQuery, Journal, Record, RecordKey, Store, StoreError};
-
-use crate::records::{promotion, promotion_key, proposal, second};
+use weir_testkit::records::{promotion, promotion_key, proposal, second};
 
 const ALL: HistoryQuery =
     HistoryQuery { pipeline: None, namespace: None, environment: None, phases: Vec::new(), skip: 0, limit: 100 };

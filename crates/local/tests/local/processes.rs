@@ -10,8 +10,7 @@ use std::{
 use tempfile::TempDir;
 use weir_local::LocalStore;
 use weir_ports::{RecordVersion, Store};
-
-use crate::records::{said, said_key};
+use weir_testkit::records::{said, said_key};
 
 /// Where the test binary finds its data folder when it runs as another process.
 const FOLDER: &str = "WEIR_TEST_FOLDER";

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use weir_local::{LocalStore, OpenError};
 use weir_ports::{Record, RecordVersion, Store, StoreError};
-
-use crate::records::{memory, one_of_each, promotion, proposal, said, said_key};
+use weir_testkit::records::{memory, one_of_each, promotion, proposal, said, said_key};
 
 fn open(folder: &TempDir) -> LocalStore {
     LocalStore::open(folder.path()).unwrap()
@@ -16,14 +15,14 @@ fn open(folder: &TempDir) -> LocalStore {
 async fn what_was_kept_is_read_back_as_it_was_also_by_the_next_process() {
     let folder = TempDir::new().unwrap();
     let store = open(&folder);
-    for record in one_of_each() {
+    for record in one_of_each("default/podinfo", "friday") {
         let version = store.create(record.clone()).await.unwrap();
         let found = store.get(&record.key()).await.unwrap().unwrap();
         assert_eq!((found.record, found.version), (record, version));
     }
     store.close().await;
     let store = open(&folder);
-    for record in one_of_each() {
+    for record in one_of_each("default/podinfo", "friday") {
         assert_eq!(store.get(&record.key()).await.unwrap().unwrap().record, record);
     }
     assert_eq!(store.get(&said_key("default/other")).await.unwrap(), None);
@@ -33,7 +32,7 @@ async fn what_was_kept_is_read_back_as_it_was_also_by_the_next_process() {
 async fn whoever_creates_a_record_first_has_it() {
     let folder = TempDir::new().unwrap();
     let store = open(&folder);
-    for record in one_of_each() {
+    for record in one_of_each("default/podinfo", "friday") {
         store.create(record.clone()).await.unwrap();
         assert_eq!(store.create(record.clone()).await, Err(StoreError::Exists(record.key())));
     }
@@ -60,7 +59,7 @@ async fn a_record_that_moved_is_neither_replaced_nor_removed() {
 async fn a_record_that_is_made_anew_has_a_higher_version_also_after_a_restart() {
     let folder = TempDir::new().unwrap();
     let store = open(&folder);
-    for record in one_of_each() {
+    for record in one_of_each("default/podinfo", "friday") {
         let first = store.create(record.clone()).await.unwrap();
         store.remove(&record.key(), first).await.unwrap();
     }
@@ -68,7 +67,7 @@ async fn a_record_that_is_made_anew_has_a_higher_version_also_after_a_restart() 
     store.remove(&said_key("default/last"), last).await.unwrap();
     store.close().await;
     let store = open(&folder);
-    for record in one_of_each() {
+    for record in one_of_each("default/podinfo", "friday") {
         assert!(store.create(record).await.unwrap() > last);
     }
 }
@@ -89,9 +88,10 @@ async fn names_that_only_look_alike_are_different_records() {
 async fn the_credentials_of_a_repository_are_not_kept() {
     let folder = TempDir::new().unwrap();
     let store = open(&folder);
-    let record = Record::Proposal(Box::new(proposal("https://user:geheim@git.example.org/fleet.git")));
+    let record =
+        Record::Proposal(Box::new(proposal("default/podinfo", "https://user:geheim@git.example.org/fleet.git")));
     store.create(record.clone()).await.unwrap();
-    let clean = Record::Proposal(Box::new(proposal("https://git.example.org/fleet.git")));
+    let clean = Record::Proposal(Box::new(proposal("default/podinfo", "https://git.example.org/fleet.git")));
     assert_eq!(store.get(&record.key()).await.unwrap().unwrap().record, clean);
     store.close().await;
     for file in std::fs::read_dir(folder.path()).unwrap() {

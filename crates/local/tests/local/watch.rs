@@ -7,8 +7,7 @@ use tempfile::TempDir;
 use weir_core::Phase;
 use weir_local::LocalStore;
 use weir_ports::{Notice, Record, RecordKey, RecordVersion, Store, StoreError, Stored};
-
-use crate::records::{memory, one_of_each, promotion, said, said_key};
+use weir_testkit::records::{memory, one_of_each, promotion, said, said_key};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -58,11 +57,11 @@ async fn every_record_is_told_first_and_then_that_this_was_all() {
     let folder = TempDir::new().unwrap();
     let store = LocalStore::open(folder.path()).unwrap();
     assert!(Follower::list(&store).await.is_empty());
-    for record in one_of_each() {
+    for record in one_of_each("default/podinfo", "friday") {
         store.create(record).await.unwrap();
     }
     let listed: Vec<_> = Follower::list(&store).await.into_values().map(|stored| stored.record.key()).collect();
-    let mut kept: Vec<_> = one_of_each().iter().map(Record::key).collect();
+    let mut kept: Vec<_> = one_of_each("default/podinfo", "friday").iter().map(Record::key).collect();
     kept.sort();
     assert_eq!(listed, kept);
 }

@@ -1,4 +1,9 @@
-//! Records of every kind, as small as they can be.
+//! Records of every kind, as small as they can be: what a store is tried with.
+#![expect(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "this is the inside of tests: a name that is none fails them"
+)]
 
 use jiff::Timestamp;
 use weir_core::{
@@ -7,41 +12,47 @@ use weir_core::{
 };
 use weir_ports::{PipelineRecord, Record, RecordKey};
 
-pub(crate) fn second(n: i64) -> Timestamp {
+/// A moment.
+pub fn second(n: i64) -> Timestamp {
     Timestamp::from_second(n).unwrap()
 }
 
-pub(crate) fn release(revision: &str) -> Release {
+/// A release of one chart.
+pub fn release(revision: &str) -> Release {
     Release::of("HelmRelease/podinfo".parse().unwrap(), revision.parse().unwrap())
 }
 
-pub(crate) fn promotion_key(pipeline: &str, environment: &str, ordinal: u64) -> PromotionKey {
+/// A turn.
+pub fn promotion_key(pipeline: &str, environment: &str, ordinal: u64) -> PromotionKey {
     PromotionKey { pipeline: pipeline.parse().unwrap(), environment: environment.parse().unwrap(), ordinal }
 }
 
-pub(crate) fn promotion(pipeline: &str, environment: &str, ordinal: u64, phase: Phase) -> Promotion {
+/// A promotion from `dev`.
+pub fn promotion(pipeline: &str, environment: &str, ordinal: u64, phase: Phase) -> Promotion {
     let key = promotion_key(pipeline, environment, ordinal);
     Promotion { phase, ..Promotion::new(key, "dev".parse().unwrap(), release("1.0"), None) }
 }
 
 /// What people said about a pipeline; the flag is what changes in these tests.
-pub(crate) fn said(pipeline: &str, suspended: bool) -> Record {
+pub fn said(pipeline: &str, suspended: bool) -> Record {
     Record::Pipeline(pipeline.parse().unwrap(), PipelineRecord { suspended })
 }
 
-pub(crate) fn said_key(pipeline: &str) -> RecordKey {
+/// Which record that is.
+pub fn said_key(pipeline: &str) -> RecordKey {
     RecordKey::Pipeline(pipeline.parse().unwrap())
 }
 
 /// The memory of an environment; the ordinal is what changes in these tests.
-pub(crate) fn memory(pipeline: &str, environment: &str, last_ordinal: u64) -> Record {
+pub fn memory(pipeline: &str, environment: &str, last_ordinal: u64) -> Record {
     let target = TargetRecord { release: Some(release("1.0")), healthy_since: Some(second(5)), unreachable: None };
     let targets = [("default/prod/podinfo".parse().unwrap(), target)].into();
     let record = EnvironmentRecord { targets, last_ordinal, ..EnvironmentRecord::default() };
     Record::Environment(pipeline.parse().unwrap(), environment.parse().unwrap(), Box::new(record))
 }
 
-pub(crate) fn freeze(name: &str) -> Freeze {
+/// A stop.
+pub fn freeze(name: &str) -> Freeze {
     Freeze {
         name: name.parse().unwrap(),
         selector: Selector { pipeline: Some("podinfo".parse().unwrap()), ..Selector::default() },
@@ -52,7 +63,8 @@ pub(crate) fn freeze(name: &str) -> Freeze {
     }
 }
 
-pub(crate) fn observation(pipeline: &str, workload: &str, revision: &str) -> Record {
+/// What was reported about a workload of `prod`.
+pub fn observation(pipeline: &str, workload: &str, revision: &str) -> Record {
     let key = ObservationKey {
         environment: "prod".parse().unwrap(),
         target: None,
@@ -63,10 +75,11 @@ pub(crate) fn observation(pipeline: &str, workload: &str, revision: &str) -> Rec
     Record::Observation(pipeline.parse().unwrap(), key, Box::new(seen))
 }
 
-pub(crate) fn proposal(repository: &str) -> PlainProposal {
+/// A proposal of a pipeline's third promotion into `prod`.
+pub fn proposal(pipeline: &str, repository: &str) -> PlainProposal {
     let commit: weir_core::CommitId = "0123456789012345678901234567890123456789".parse().unwrap();
     PlainProposal {
-        key: promotion_key("default/podinfo", "prod", 3),
+        key: promotion_key(pipeline, "prod", 3),
         repository: RepoUrl::new(repository).unwrap(),
         base: "main".parse().unwrap(),
         branch: "promotion-podinfo-prod".parse().unwrap(),
@@ -84,14 +97,14 @@ pub(crate) fn proposal(repository: &str) -> PlainProposal {
     }
 }
 
-/// One record of every kind.
-pub(crate) fn one_of_each() -> Vec<Record> {
+/// One record of every kind. A freeze is of no pipeline, so it has a name of its own.
+pub fn one_of_each(pipeline: &str, freezing: &str) -> Vec<Record> {
     vec![
-        said("default/podinfo", true),
-        memory("default/podinfo", "prod", 3),
-        Record::Promotion(Box::new(promotion("default/podinfo", "prod", 3, Phase::Proposed))),
-        observation("default/podinfo", "podinfo", "1.0"),
-        Record::Freeze(freeze("friday")),
-        Record::Proposal(Box::new(proposal("https://git.example.org/fleet.git"))),
+        said(pipeline, true),
+        memory(pipeline, "prod", 3),
+        Record::Promotion(Box::new(promotion(pipeline, "prod", 3, Phase::Proposed))),
+        observation(pipeline, "podinfo", "1.0"),
+        Record::Freeze(freeze(freezing)),
+        Record::Proposal(Box::new(proposal(pipeline, "https://git.example.org/fleet.git"))),
     ]
 }

@@ -1,0 +1,74 @@
+//! Pipelines from both groups, and the Secrets that they name.
+//!
+//! Every follower has watches of its own, and puts together what is in force (`view`). A Pipeline that is being deleted
+//! is no longer defined from that moment on, so that whatever is open for it is closed; its finalizer
+//! ([`Finalizers`](super::Finalizers)) keeps the object until then. Secrets are read one by one, by name, when they are
+//! needed; they are never listed or watched, so Weir needs no right to do so.
+
+mod view;
+
+use futures_core::Stream;
+use futures_util::{StreamExt as _, stream};
+use k8s_openapi::api::core::v1;
+use kube::{Api, Client};
+use weir_api::PipelineGroup;
+use weir_core::{Name, Namespace};
+use weir_ports::{Catalog, CatalogError, CatalogNotice, Secret};
+
+use super::{
+    fault,
+    follow::{Need, follow},
+    pipelines::{GROUPS, PipelineObject, resource},
+};
+use view::View;
+
+/// The pipelines of a cluster, followed as they change.
+#[derive(Clone)]
+pub struct HubCatalog {
+    client: Client,
+}
+
+impl HubCatalog {
+    /// The pipelines of the cluster that this client talks to.
+    pub fn new(client: Client) -> Self {
+        Self { client }
+    }
+}
+
+impl Catalog for HubCatalog {
+    fn watch(&self) -> impl Stream<Item = CatalogNotice> + Send + Unpin + 'static {
+        let follow = |group| {
+            let need = if group == PipelineGroup::Weave { Need::Required } else { Need::Optional };
+            follow::<PipelineObject>(&self.client, &resource(group), need).map(move |event| (group, event)).boxed()
+        };
+        let mut view = View::default();
+        let events = stream::select_all(GROUPS.map(follow));
+        events.flat_map(move |(group, event)| stream::iter(view.take(group, event))).boxed()
+    }
+
+    async fn secret(&self, namespace: &Namespace, name: &Name) -> Result<Secret, CatalogError> {
+        let secrets: Api<v1::Secret> = Api::namespaced(self.client.clone(), namespace.as_str());
+        match secrets.get_opt(name.as_str()).await {
+            Ok(Some(secret)) => {
+                Ok(secret.data.into_iter().flatten().map(|(key, value)| (key, value.0)).collect::<Secret>())
+            }
+            Ok(None) => Err(CatalogError::NoSecret { namespace: namespace.clone(), name: name.clone() }),
+            Err(error) => Err(CatalogError::Unavailable {
+                namespace: namespace.clone(),
+                name: name.clone(),
+                reason: reason(&error, namespace, name),
+            }),
+        }
+    }
+}
+
+/// Weir has no right to read Secrets by itself: whoever owns a namespace gives it one, for the Secrets that count.
+fn reason(error: &kube::Error, namespace: &Namespace, name: &Name) -> String {
+    if fault::is(error, 403) {
+        return format!(
+            "Weir may not `get` it; allow that with a Role in `{namespace}` for `secrets` with \
+             `resourceNames: [{name}]`, bound to Weir's account"
+        );
+    }
+    fault::sentence(error)
+}

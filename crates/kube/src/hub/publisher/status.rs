@@ -1,0 +1,113 @@
+//! The status of a Pipeline, from what is known of the pipeline.
+
+use std::collections::BTreeMap;
+
+use weir_api::{ClusterKind, ClusterRef, EnvironmentStatus, PipelineStatus, TargetStatus, WaitingApproval};
+use weir_core::{
+    Environment, EnvironmentPlan, EnvironmentRecord, Plan, Reason, Release, Snapshot, TargetKey, apply, plan,
+};
+
+use super::{Shown, condition};
+
+/// How long the one line about all environments may be.
+const LINE: usize = 1024;
+
+impl Shown<'_> {
+    /// The status, without the records in it. Conditions that stay what they were keep their times.
+    pub fn status(&self, before: &PipelineStatus) -> PipelineStatus {
+        let decided = plan(self.pipeline, self.snapshot, self.now);
+        let snapshot = apply(&decided, self.snapshot.clone());
+        let mut environments = BTreeMap::new();
+        for (definition, planned) in self.pipeline.environments().iter().zip(&decided.environments) {
+            let record = snapshot.environments.get(&definition.name);
+            let targets = definition.targets.iter().map(|target| self.target(definition, target, record));
+            let targets: Vec<_> = targets.collect();
+            let status = EnvironmentStatus {
+                waiting_approval: waiting(planned, &snapshot),
+                targets: (!targets.is_empty()).then_some(targets),
+                record: None,
+            };
+            environments.insert(definition.name.to_string(), status);
+        }
+        let conditions = condition::conditions(self, &decided, &line(&decided, &snapshot));
+        let known = before.conditions.as_deref().unwrap_or_default();
+        PipelineStatus {
+            observed_generation: Some(self.generation),
+            conditions: Some(condition::with_times(conditions, known, self.now)),
+            suspended: None,
+            environments: (!environments.is_empty()).then_some(environments),
+        }
+    }
+
+    fn target(
+        &self,
+        environment: &Environment,
+        target: &TargetKey,
+        record: Option<&EnvironmentRecord>,
+    ) -> TargetStatus {
+        let known = record.and_then(|record| record.targets.get(target));
+        let unreachable = known.and_then(|known| known.unreachable.as_ref());
+        TargetStatus {
+            cluster_ref: target.cluster.as_ref().map(|cluster| ClusterRef {
+                api_version: None,
+                kind: ClusterKind::GitopsCluster,
+                name: cluster.name.to_string(),
+                namespace: Some(cluster.namespace.to_string()),
+            }),
+            namespace: target.namespace.to_string(),
+            ready: unreachable.is_none() && known.is_some_and(|known| known.healthy_since.is_some()),
+            revision: known.and_then(|known| known.release.as_ref()).map(ToString::to_string),
+            error: unreachable.map(|unreachable| unreachable.error.to_string()),
+            workloads: self.workloads.get(&(environment.name.clone(), target.clone())).cloned(),
+        }
+    }
+}
+
+/// Every environment, what it runs, and why the next release is not there: `dev 6.2.0, prod 6.1.6: AwaitingApproval`.
+fn line(decided: &Plan, snapshot: &Snapshot) -> String {
+    let each = decided.environments.iter().map(|planned| {
+        let runs = snapshot.environments.get(&planned.name).map(releases).unwrap_or_default();
+        let runs = if runs.is_empty() { "-".to_owned() } else { runs.join(" and ") };
+        match planned.holds.first() {
+            Some(hold) => format!("{} {runs}: {}", planned.name, hold.reason.name()),
+            None => format!("{} {runs}", planned.name),
+        }
+    });
+    let line = each.collect::<Vec<_>>().join(", ");
+    if line.chars().count() <= LINE { line } else { line.chars().take(LINE - 1).chain(['…']).collect() }
+}
+
+/// What the targets of an environment run, each release once.
+fn releases(record: &EnvironmentRecord) -> Vec<String> {
+    let mut found: Vec<&Release> = Vec::new();
+    for release in record.targets.values().filter_map(|target| target.release.as_ref()) {
+        if !found.contains(&release) {
+            found.push(release);
+        }
+    }
+    found.into_iter().map(ToString::to_string).collect()
+}
+
+fn waiting(planned: &EnvironmentPlan, snapshot: &Snapshot) -> Option<WaitingApproval> {
+    planned.holds.iter().find(|hold| matches!(hold.reason, Reason::AwaitingApproval { .. }))?;
+    let turn = snapshot
+        .promotions
+        .iter()
+        .find(|it| it.key.environment == planned.name && Some(it.key.ordinal) == planned.promotion);
+    let release = turn.map(|promotion| &promotion.release).or(planned.candidate.as_ref())?;
+    Some(WaitingApproval { revision: release.to_string() })
+}
+
+/// What a status shows, beside the records in it.
+pub(super) fn visible(status: &PipelineStatus) -> PipelineStatus {
+    let environments = status.environments.iter().flatten().filter_map(|(name, environment)| {
+        let shown = EnvironmentStatus { record: None, ..environment.clone() };
+        (shown != EnvironmentStatus::default()).then(|| (name.clone(), shown))
+    });
+    let environments: BTreeMap<_, _> = environments.collect();
+    PipelineStatus {
+        suspended: None,
+        environments: (!environments.is_empty()).then_some(environments),
+        ..status.clone()
+    }
+}
