@@ -1,5 +1,7 @@
 //! The parts of a server, put together: one process that takes in events, decides, carries out, and shows it all.
 
+mod show;
+
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -19,8 +21,9 @@ use tokio::{
 use weir_engine::{Engine, Ports, World};
 use weir_forge::Forges;
 use weir_git::GitRepos;
+use weir_kube::hub::{Finalizers, HubAccess, HubCatalog, HubJournal, HubSettings, HubStore, Publisher};
 use weir_local::{Everyone, FolderCatalog, LocalStore, SystemClock, Tokens};
-use weir_ports::{Access, Clock as _, Signature};
+use weir_ports::{Access, Catalog, Clock as _, Journal, Signature, Store};
 use weir_server::{Authentication, Backup, Metrics, Parts, Server, Timed, Unsigned};
 
 use crate::output;
@@ -30,8 +33,7 @@ const GRACE: Duration = Duration::from_secs(20);
 
 /// What is served, and how.
 pub(crate) struct Serving {
-    manifests: PathBuf,
-    data: PathBuf,
+    home: Home,
     listen: SocketAddr,
     pub(crate) tokens: Option<PathBuf>,
     pub(crate) address: Option<String>,
@@ -39,6 +41,24 @@ pub(crate) struct Serving {
     pub(crate) accept_unsigned_events: bool,
     pub(crate) poll: SignedDuration,
     pub(crate) log: Log,
+}
+
+/// Where pipelines are defined, and where is kept what has to survive.
+pub(crate) enum Home {
+    /// In two folders of this machine.
+    Folders {
+        /// With Pipelines and Secrets.
+        manifests: PathBuf,
+        /// For what has to survive.
+        data: PathBuf,
+    },
+    /// On a Kubernetes cluster.
+    Cluster {
+        /// The context of the kubeconfig. `None`: its current one, or the cluster that this process runs on.
+        context: Option<String>,
+        /// For copies of repositories. Nothing in it has to survive.
+        cache: PathBuf,
+    },
 }
 
 /// What is logged, and how.
@@ -59,10 +79,9 @@ pub(crate) enum LogFormat {
 
 impl Serving {
     /// The usual way.
-    pub(crate) fn new(manifests: PathBuf, data: PathBuf, listen: SocketAddr) -> Result<Self> {
+    pub(crate) fn new(home: Home, listen: SocketAddr) -> Result<Self> {
         Ok(Self {
-            manifests,
-            data,
+            home,
             listen,
             tokens: None,
             address: None,
@@ -74,27 +93,27 @@ impl Serving {
     }
 }
 
-/// The ports of one machine.
-struct OneMachine {
-    catalog: FolderCatalog,
-    store: Arc<LocalStore>,
+/// The ports, put together.
+struct Assembled<C, S> {
+    catalog: C,
+    store: Arc<S>,
     repos: Timed<GitRepos>,
     forge: Forges,
     clock: SystemClock,
 }
 
-impl Ports for OneMachine {
-    type Catalog = FolderCatalog;
-    type Store = LocalStore;
+impl<C: Catalog + 'static, S: Store + 'static> Ports for Assembled<C, S> {
+    type Catalog = C;
+    type Store = S;
     type Repos = Timed<GitRepos>;
     type Forge = Forges;
     type Clock = SystemClock;
 
-    fn catalog(&self) -> &FolderCatalog {
+    fn catalog(&self) -> &C {
         &self.catalog
     }
 
-    fn store(&self) -> &LocalStore {
+    fn store(&self) -> &S {
         &self.store
     }
 
@@ -109,6 +128,15 @@ impl Ports for OneMachine {
     fn clock(&self) -> &SystemClock {
         &self.clock
     }
+}
+
+/// A listener, and what is measured of it.
+struct Door {
+    listener: TcpListener,
+    address: SocketAddr,
+    authentication: Authentication,
+    metrics: Metrics,
+    backup: Option<Backup>,
 }
 
 /// Serves until somebody stops it, with `beside` at its side, which gets to know where it listens and when it shall stop.
@@ -131,8 +159,8 @@ impl Stop {
 
 impl Serving {
     async fn run(self, beside: impl AsyncFnOnce(SocketAddr, Stop) -> Result<()>) -> Result<()> {
-        let mut signals = Signals::listen()?;
-        if !self.listen.ip().is_loopback() && self.tokens.is_none() {
+        let signals = Signals::listen()?;
+        if !self.listen.ip().is_loopback() && self.tokens.is_none() && matches!(self.home, Home::Folders { .. }) {
             bail!(
                 "`{}` can be reached from other machines: make tokens with `weir token create NAME --role ROLE --file \
                  tokens.yaml`, and start with `--tokens tokens.yaml`; or listen on 127.0.0.1",
@@ -144,22 +172,77 @@ impl Serving {
             .with_context(|| format!("listening on `{}` failed; choose another address with --listen", self.listen))?;
         let address = listener.local_addr().context("finding out where the server listens failed")?;
         let metrics = Metrics::default();
-        let ports = Arc::new(self.ports(&metrics)?);
+        let authentication = Authentication::Tokens;
+        let mut door = Door { listener, address, authentication, metrics, backup: None };
+        let world = Arc::new(World::new(SystemClock.random()));
+        match &self.home {
+            Home::Folders { manifests, data } => {
+                let store = Arc::new(LocalStore::open(data)?);
+                for problem in store.problems() {
+                    output::warn(&problem);
+                }
+                door.backup = Some(backup(store.clone()));
+                let catalog = FolderCatalog::open(manifests)?;
+                let ports = Arc::new(self.assemble(catalog, store.clone(), &data.join("repositories"), &door)?);
+                let (journal, rest) = (store, std::future::pending());
+                tracing::info!(%address, manifests = %manifests.display(), data = %data.display(), "weir serves");
+                if let Some(file) = &self.tokens {
+                    let access = Arc::new(Tokens::open(file)?);
+                    let whole = Parts { ports, world, journal, access };
+                    return self.work(whole, door, signals, rest, beside).await;
+                }
+                door.authentication = Authentication::Open { actor: Everyone::local_user(), port: address.port() };
+                let whole = Parts { ports, world, journal, access: Arc::new(Everyone) };
+                self.work(whole, door, signals, rest, beside).await
+            }
+            Home::Cluster { context, cache } => {
+                let client = weir_kube::install::client(context.as_deref()).await?;
+                let (store, settings) = (HubStore::new(client.clone()), HubSettings::default());
+                let catalog = HubCatalog::new(client.clone());
+                let ports = Arc::new(self.assemble(catalog, Arc::new(store.clone()), cache, &door)?);
+                let journal = Arc::new(HubJournal::new(store.clone()));
+                let access = Arc::new(HubAccess::new(client, &settings));
+                let finalizers = Finalizers::new(store.clone(), settings);
+                let shown = world.clone();
+                let rest = async move {
+                    let publisher = Publisher::new(store);
+                    futures_util::future::join(finalizers.run(), show::show(&publisher, &shown)).await;
+                };
+                tracing::info!(%address, "weir serves on Kubernetes");
+                let whole = Parts { ports, world, journal, access };
+                self.work(whole, door, signals, rest, beside).await
+            }
+        }
+    }
+
+    fn assemble<C, S>(&self, catalog: C, store: Arc<S>, cache: &Path, door: &Door) -> Result<Assembled<C, S>> {
+        let repos = GitRepos::open(cache, weir_git::Settings::default())?;
+        let repos = Timed::new(repos, door.metrics.clone());
+        Ok(Assembled { catalog, store, repos, forge: Forges::default(), clock: SystemClock })
+    }
+
+    /// Lets the engine and the server run until somebody stops them, with `rest` for as long as they do.
+    async fn work<P: Ports, J: Journal + 'static, A: Access + 'static>(
+        &self,
+        whole: Parts<P, J, A>,
+        door: Door,
+        mut signals: Signals,
+        rest: impl Future<Output = ()>,
+        beside: impl AsyncFnOnce(SocketAddr, Stop) -> Result<()>,
+    ) -> Result<()> {
+        let Door { listener, address, authentication, metrics, backup } = door;
         let (say_stop, stop) = watch::channel(false);
-        let clock = SystemClock;
-        let world = Arc::new(World::new(clock.random()));
         let mut settings = weir_engine::Settings::new(self.author.clone());
         settings.poll = self.poll;
         settings.address = Some(self.address.clone().unwrap_or_else(|| format!("http://{address}")));
-        let engine = Engine::new(ports.clone(), world.clone(), settings);
-        let serve = if let Some(file) = &self.tokens {
-            let access = Arc::new(Tokens::open(file)?);
-            self.http(listener, &ports, &world, access, Authentication::Tokens, metrics, &stop).boxed()
-        } else {
-            let open = Authentication::Open { actor: Everyone::local_user(), port: address.port() };
-            self.http(listener, &ports, &world, Arc::new(Everyone), open, metrics, &stop).boxed()
-        };
-        tracing::info!(%address, manifests = %self.manifests.display(), data = %self.data.display(), "weir serves");
+        let engine = Engine::new(whole.ports.clone(), whole.world.clone(), settings);
+        let mut settings = weir_server::Settings::new(authentication);
+        if self.accept_unsigned_events {
+            settings.unsigned = Unsigned::Accept;
+        }
+        settings.backup = backup;
+        let server = Server::new(whole, settings, metrics);
+        let serve = async { server.serve(listener, Stop(stop.clone()).wait()).await.context("serving failed") };
         let engine = async {
             engine.run(Stop(stop.clone()).wait()).await;
             Ok(())
@@ -178,6 +261,16 @@ impl Serving {
         };
         let (engine, serve, beside) = (std::pin::pin!(engine), std::pin::pin!(serve), std::pin::pin!(beside));
         let all = futures_util::future::join3(end(engine), end(serve), end(beside));
+        let rest = async {
+            rest.await;
+            std::future::pending::<std::convert::Infallible>().await
+        };
+        let all = async {
+            tokio::select! {
+                ended = all => ended,
+                never = rest => match never {},
+            }
+        };
         let (all, signal) = (std::pin::pin!(all), std::pin::pin!(signal));
         let (engine, serve, beside) = match futures_util::future::select(all, signal).await {
             futures_util::future::Either::Left((ended, _)) => ended,
@@ -187,38 +280,6 @@ impl Serving {
             }
         };
         engine.and(serve).and(beside)
-    }
-
-    fn ports(&self, metrics: &Metrics) -> Result<OneMachine> {
-        let store = Arc::new(LocalStore::open(&self.data)?);
-        for problem in store.problems() {
-            output::warn(&problem);
-        }
-        let catalog = FolderCatalog::open(&self.manifests)?;
-        let repos = GitRepos::open(self.data.join("repositories"), weir_git::Settings::default())?;
-        let repos = Timed::new(repos, metrics.clone());
-        Ok(OneMachine { catalog, store, repos, forge: Forges::default(), clock: SystemClock })
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "this is where all of it is put together")]
-    async fn http<A: Access + 'static>(
-        &self,
-        listener: TcpListener,
-        ports: &Arc<OneMachine>,
-        world: &Arc<World>,
-        access: Arc<A>,
-        authentication: Authentication,
-        metrics: Metrics,
-        stop: &watch::Receiver<bool>,
-    ) -> Result<()> {
-        let mut settings = weir_server::Settings::new(authentication);
-        if self.accept_unsigned_events {
-            settings.unsigned = Unsigned::Accept;
-        }
-        settings.backup = Some(backup(ports.store.clone()));
-        let whole = Parts { ports: ports.clone(), world: world.clone(), journal: ports.store.clone(), access };
-        let server = Server::new(whole, settings, metrics);
-        server.serve(listener, Stop(stop.clone()).wait()).await.context("serving failed")
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     demo::{Agent, CLUSTERS, Clusters, Folder, release},
     output,
     remote::wait,
-    serve::{Serving, serve},
+    serve::{Home, Serving, serve},
 };
 
 const EXAMPLE: &str = "\
@@ -77,7 +77,8 @@ impl Demo {
         } else {
             format!("carrying on with the demo in {shown}")
         });
-        let mut serving = Serving::new(folder.manifests(), folder.data(), self.listen)?;
+        let home = Home::Folders { manifests: folder.manifests(), data: folder.data() };
+        let mut serving = Serving::new(home, self.listen)?;
         serving.log.level = tracing::Level::WARN;
         serve(serving, async |address, stop| {
             output::say(self.welcome(address));

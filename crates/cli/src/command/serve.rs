@@ -5,32 +5,38 @@ use std::{net::SocketAddr, path::PathBuf};
 use anyhow::Result;
 use clap::Args;
 
-use crate::serve::{Log, LogFormat, Serving, serve};
+use crate::serve::{Home, Log, LogFormat, Serving, serve};
 
 const EXAMPLE: &str = "\
 Examples:
   weir serve --manifests manifests --data data
-  weir serve --manifests manifests --data data --listen 0.0.0.0:8082 --tokens tokens.yaml";
+  weir serve --manifests manifests --data data --listen 0.0.0.0:8082 --tokens tokens.yaml
+  weir serve --context management";
 
 /// Take in deployment events, decide, and carry promotions out
 ///
-/// Pipelines and Secrets are YAML files in a folder, which is followed as it changes. What has to survive is kept in
-/// another folder. Nothing else is needed but git. Ctrl-C stops it; whatever is under way is finished, or carried on at
-/// the next start.
+/// With `--manifests`, Pipelines and Secrets are YAML files in a folder, which is followed as it changes, and what has to
+/// survive is kept in another folder: nothing else is needed but git. Without, they are objects on the cluster of the
+/// kubeconfig, or on the one that this runs on. Ctrl-C stops it; whatever is under way is finished, or carried on at the
+/// next start.
 #[derive(Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Serve {
-    /// Folder with Pipelines and Secrets, in YAML
+    /// Folder with Pipelines and Secrets, in YAML. Default: they are on a Kubernetes cluster
+    #[arg(long, value_name = "DIR", requires = "data")]
+    manifests: Option<PathBuf>,
+    /// Folder for what has to survive; made if it is not there. On Kubernetes: for copies of repositories, and not needed
     #[arg(long, value_name = "DIR")]
-    manifests: PathBuf,
-    /// Folder for what has to survive; made if it is not there
-    #[arg(long, value_name = "DIR")]
-    data: PathBuf,
+    data: Option<PathBuf>,
+    /// The context of the kubeconfig. Default: its current one, or the cluster that this runs on
+    #[arg(long, value_name = "NAME", conflicts_with = "manifests")]
+    context: Option<String>,
     /// Where to listen. On anything but loopback, tokens are needed
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
     listen: SocketAddr,
-    /// File with the tokens that open it, as `weir token create` makes it. Default: loopback is open
-    #[arg(long, value_name = "FILE")]
+    /// File with the tokens that open it, as `weir token create` makes it. Default: loopback is open. On Kubernetes, the
+    /// API server knows the tokens
+    #[arg(long, value_name = "FILE", requires = "manifests")]
     tokens: Option<PathBuf>,
     /// Where people find the server, for links. Default: where it listens
     #[arg(long, value_name = "URL")]
@@ -57,7 +63,14 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(super) fn run(self) -> Result<()> {
-        let mut serving = Serving::new(self.manifests, self.data, self.listen)?;
+        let home = match (self.manifests, self.data) {
+            (Some(manifests), Some(data)) => Home::Folders { manifests, data },
+            (_, cache) => {
+                let cache = cache.unwrap_or_else(|| std::env::temp_dir().join("weir-repositories"));
+                Home::Cluster { context: self.context, cache }
+            }
+        };
+        let mut serving = Serving::new(home, self.listen)?;
         serving.tokens = self.tokens;
         serving.address = self.address;
         serving.author = weir_ports::Signature::new(self.author_name, self.author_email)?;

@@ -1,0 +1,91 @@
+//! Shows people with `kubectl` what the API shows.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use weir_core::{PipelineKey, Promotion};
+use weir_engine::{What, World};
+use weir_kube::hub::{Publisher, Shown, Workloads};
+use weir_local::SystemClock;
+use weir_ports::{Clock as _, StoreError};
+
+/// How long changes are gathered before they are shown: what belongs together is one write.
+const GATHER: Duration = Duration::from_millis(200);
+
+/// How long to wait after the API server did not take something.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Follows the world for as long as it is polled, and writes the status of Pipelines, and Events.
+pub(super) async fn show(publisher: &Publisher, world: &World) {
+    let mut seen = world.changes().end();
+    let mut due = all(world);
+    loop {
+        let mut failed = BTreeSet::new();
+        if world.is_ready() {
+            for key in std::mem::take(&mut due) {
+                if let Err(error) = show_one(publisher, world, &key).await {
+                    tracing::warn!(pipeline = %key, %error, "the status of a Pipeline cannot be written");
+                    failed.insert(key);
+                }
+            }
+        }
+        let again =
+            async { if failed.is_empty() { std::future::pending().await } else { tokio::time::sleep(PAUSE).await } };
+        tokio::select! {
+            () = world.changes().after(seen) => tokio::time::sleep(GATHER).await,
+            () = again => {}
+        }
+        due.extend(failed);
+        match world.changes().since(seen) {
+            Ok(news) => {
+                for (id, change) in news {
+                    seen = id;
+                    match (change.pipeline, change.what) {
+                        (Some(pipeline), _) => drop(due.insert(pipeline)),
+                        (None, What::Freeze(_) | What::Problems) => due.extend(all(world)),
+                        (None, _) => {}
+                    }
+                }
+            }
+            // Too many at once.
+            Err(_) => {
+                seen = world.changes().end();
+                due.extend(all(world));
+            }
+        }
+    }
+}
+
+fn all(world: &World) -> BTreeSet<PipelineKey> {
+    let mut all = BTreeSet::new();
+    world.scan(None, |key, _| all.insert(key.clone()));
+    all
+}
+
+async fn show_one(publisher: &Publisher, world: &World, key: &PipelineKey) -> Result<(), StoreError> {
+    let known = world.look(key, |known| {
+        let defined = known.definition().is_some();
+        defined.then(|| (known.pipeline().clone(), known.snapshot().clone()))
+    });
+    let (Some(Some((pipeline, snapshot))), Some((generation, _))) = (known, publisher.seen(key)) else {
+        return Ok(());
+    };
+    let name = format!("`{key}`");
+    let problems: Vec<_> = world.problems().into_iter().filter(|problem| problem.contains(&name)).collect();
+    let (now, workloads) = (SystemClock.now(), Workloads::new());
+    let shown =
+        Shown { generation, pipeline: &pipeline, snapshot: &snapshot, workloads: &workloads, problems: &problems, now };
+    publisher.publish(&shown).await?;
+    for promotion in newest(&snapshot.promotions) {
+        publisher.announce(promotion, now).await?;
+    }
+    Ok(())
+}
+
+/// What may have moved lately: the two newest promotions of each environment.
+fn newest(promotions: &[Promotion]) -> impl Iterator<Item = &Promotion> {
+    let later = |promotion: &Promotion| {
+        let same = |it: &&Promotion| it.key.environment == promotion.key.environment;
+        promotions.iter().filter(same).filter(|it| it.key.ordinal > promotion.key.ordinal).count()
+    };
+    promotions.iter().filter(move |promotion| later(promotion) < 2)
+}
