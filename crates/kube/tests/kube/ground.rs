@@ -43,6 +43,13 @@ pub(crate) async fn ground(name: &str) -> Ground {
     Ground { hub, client: hub.client().await, namespace: hub.namespace(name).await }
 }
 
+/// The same on a cluster of its own, for what acts on everything that it finds. It ends with the process.
+pub(crate) async fn ground_alone(name: &str) -> Ground {
+    let hub: &'static Hub = Box::leak(Box::new(Cluster::start().await));
+    install(hub).await;
+    Ground { hub, client: hub.client().await, namespace: hub.namespace(name).await }
+}
+
 impl Ground {
     /// A store as another process would have it.
     pub(crate) fn store(&self) -> HubStore {

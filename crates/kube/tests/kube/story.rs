@@ -12,7 +12,7 @@ use weir_local::SystemClock;
 use weir_ports::{Record, Signature, Store};
 use weir_testkit::servers::eventually;
 
-use crate::ground::{ground, parsed};
+use crate::ground::{ground_alone, parsed};
 
 struct OnKubernetes {
     catalog: HubCatalog,
@@ -58,7 +58,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 
 #[tokio::test]
 async fn a_release_that_is_reported_healthy_is_proposed_for_the_next_environment() {
-    let ground = ground("story").await;
+    let ground = ground_alone("story").await;
     let (namespace, folder) = (&ground.namespace, TempDir::new().unwrap());
     let config = folder.path().join("config");
     fs::create_dir(&config).unwrap();
