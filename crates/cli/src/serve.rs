@@ -183,7 +183,7 @@ impl Serving {
                 }
                 door.backup = Some(backup(store.clone()));
                 let catalog = FolderCatalog::open(manifests)?;
-                let ports = Arc::new(self.assemble(catalog, store.clone(), &data.join("repositories"), &door)?);
+                let ports = Arc::new(assemble(catalog, store.clone(), &data.join("repositories"), &door)?);
                 let (journal, rest) = (store, std::future::pending());
                 tracing::info!(%address, manifests = %manifests.display(), data = %data.display(), "weir serves");
                 if let Some(file) = &self.tokens {
@@ -199,7 +199,7 @@ impl Serving {
                 let client = weir_kube::install::client(context.as_deref()).await?;
                 let (store, settings) = (HubStore::new(client.clone()), HubSettings::default());
                 let catalog = HubCatalog::new(client.clone());
-                let ports = Arc::new(self.assemble(catalog, Arc::new(store.clone()), cache, &door)?);
+                let ports = Arc::new(assemble(catalog, Arc::new(store.clone()), cache, &door)?);
                 let journal = Arc::new(HubJournal::new(store.clone()));
                 let access = Arc::new(HubAccess::new(client, &settings));
                 let finalizers = Finalizers::new(store.clone(), settings);
@@ -213,12 +213,6 @@ impl Serving {
                 self.work(whole, door, signals, rest, beside).await
             }
         }
-    }
-
-    fn assemble<C, S>(&self, catalog: C, store: Arc<S>, cache: &Path, door: &Door) -> Result<Assembled<C, S>> {
-        let repos = GitRepos::open(cache, weir_git::Settings::default())?;
-        let repos = Timed::new(repos, door.metrics.clone());
-        Ok(Assembled { catalog, store, repos, forge: Forges::default(), clock: SystemClock })
     }
 
     /// Lets the engine and the server run until somebody stops them, with `rest` for as long as they do.
@@ -281,6 +275,12 @@ impl Serving {
         };
         engine.and(serve).and(beside)
     }
+}
+
+fn assemble<C, S>(catalog: C, store: Arc<S>, cache: &Path, door: &Door) -> Result<Assembled<C, S>> {
+    let repos = GitRepos::open(cache, weir_git::Settings::default())?;
+    let repos = Timed::new(repos, door.metrics.clone());
+    Ok(Assembled { catalog, store, repos, forge: Forges::default(), clock: SystemClock })
 }
 
 fn backup(store: Arc<LocalStore>) -> Backup {

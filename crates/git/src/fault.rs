@@ -145,11 +145,11 @@ impl Fault {
         let own = said.lines().filter(|line| !of_server(line)).collect::<Vec<_>>().join("\n");
         // A server on the same machine speaks without a prefix; that it could not take what was sent is its own fault.
         let refused = ["remote unpack failed", "unpacker error"].iter().any(|saying| said.contains(saying));
-        let own = if refused { String::new() } else { own };
         let found = SAYINGS.iter().find(|(kind, sayings)| {
             // The disk and the objects of the server are not ours.
             let text = if matches!(kind, Kind::DiskFull | Kind::Damaged) { &own } else { &said };
-            sayings.iter().any(|saying| text.contains(saying))
+            let theirs = refused && matches!(kind, Kind::DiskFull);
+            !theirs && sayings.iter().any(|saying| text.contains(saying))
         });
         let reason = gist(stderr);
         match found.map(|(kind, _)| *kind) {

@@ -35,21 +35,18 @@ pub(super) async fn show(publisher: &Publisher, world: &World) {
             () = again => {}
         }
         due.extend(failed);
-        match world.changes().since(seen) {
-            Ok(news) => {
-                for (id, change) in news {
-                    seen = id;
-                    match (change.pipeline, change.what) {
-                        (Some(pipeline), _) => drop(due.insert(pipeline)),
-                        (None, What::Freeze(_) | What::Problems) => due.extend(all(world)),
-                        (None, _) => {}
-                    }
-                }
-            }
+        let Ok(news) = world.changes().since(seen) else {
             // Too many at once.
-            Err(_) => {
-                seen = world.changes().end();
-                due.extend(all(world));
+            seen = world.changes().end();
+            due.extend(all(world));
+            continue;
+        };
+        for (id, change) in news {
+            seen = id;
+            match (change.pipeline, change.what) {
+                (Some(pipeline), _) => drop(due.insert(pipeline)),
+                (None, What::Freeze(_) | What::Problems) => due.extend(all(world)),
+                (None, _) => {}
             }
         }
     }

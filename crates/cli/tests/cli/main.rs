@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot run shall say so")]
 
+mod cluster;
 mod completion;
 mod demo;
 mod documentation;

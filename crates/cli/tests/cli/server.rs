@@ -100,12 +100,22 @@ impl Site {
     }
 
     pub(crate) fn start_with(&self, arguments: &[&str]) -> Running {
-        let mut child = Command::new(cargo_bin("weir"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--poll", "1s", "--manifests"])
-            .arg(self.path("manifests"))
-            .arg("--data")
-            .arg(self.path("data"))
-            .args(arguments)
+        let mut command = Command::new(cargo_bin("weir"));
+        command.arg("serve").arg("--manifests").arg(self.path("manifests")).arg("--data").arg(self.path("data"));
+        command.args(arguments);
+        Self::spawn(command)
+    }
+
+    /// The same on the cluster of a kubeconfig.
+    pub(crate) fn start_on(&self, kubeconfig: &Path) -> Running {
+        let mut command = Command::new(cargo_bin("weir"));
+        command.arg("serve").arg("--data").arg(self.path("cache")).env("KUBECONFIG", kubeconfig);
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Running {
+        let mut child = command
+            .args(["--listen", "127.0.0.1:0", "--log-format", "json", "--poll", "1s"])
             .env_remove("WEIR_SERVER")
             .stdin(Stdio::null())
             .stderr(Stdio::piped())

@@ -1,0 +1,118 @@
+//! The server on Kubernetes: a real API server, and the rights that are shipped.
+
+use std::{fs, path::PathBuf, process::Command};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::{Value, json};
+use weir_testkit::servers::Cluster;
+
+use crate::server::{Running, Site, until};
+
+const ENVIRONMENTS: &str = "  - {name: dev, targets: [{namespace: app}]}
+  - {name: prod, targets: [{namespace: app, clusterRef: {kind: GitopsCluster, name: prod}}]}
+";
+
+/// Weir may read the one Secret that the pipeline names; ada may do everything with pipelines, and bob may look.
+const RIGHTS: &str = "apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: weir-secrets, namespace: default}
+rules:
+- {apiGroups: [''], resources: [secrets], resourceNames: [events], verbs: [get]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: weir-secrets, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: weir-secrets}
+subjects: [{kind: ServiceAccount, name: weir, namespace: weir-system}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: ada, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: weir-operator}
+subjects: [{kind: User, name: ada, apiGroup: rbac.authorization.k8s.io}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: bob, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: weir-viewer}
+subjects: [{kind: User, name: bob, apiGroup: rbac.authorization.k8s.io}]
+";
+
+/// What a person asks the server, with their token.
+fn ask(server: &Running, token: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    let token = format!("Bearer {token}");
+    let body = if method == "GET" { String::new() } else { body.to_string() };
+    let answer = server.request(method, path, &[("Authorization", &token)], &body);
+    (answer.code, serde_json::from_str(&answer.body).unwrap_or_default())
+}
+
+/// The cluster with everything on it that `weir install` brings, and a kubeconfig of Weir's own account.
+async fn installed(site: &Site) -> (Cluster, PathBuf) {
+    let cluster = Cluster::builder("serving").user("ada", &[]).user("bob", &[]).start().await;
+    let output = Command::new(cargo_bin("weir")).arg("install").env("KUBECONFIG", cluster.kubeconfig_file()).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    cluster.apply(RIGHTS).await;
+    for file in ["secret.yaml", "app.yaml"] {
+        cluster.apply(&fs::read_to_string(site.path("manifests").join(file)).unwrap()).await;
+    }
+    let token = cluster.kubectl(&["create", "token", "weir", "--namespace=weir-system"]).await;
+    let kubeconfig = site.path("kubeconfig");
+    fs::write(&kubeconfig, cluster.kubeconfig_with(token.trim())).unwrap();
+    (cluster, kubeconfig)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_goes_from_an_event_to_prod_with_kubernetes_as_the_store() {
+    let site = Site::new(ENVIRONMENTS, &["prod"]);
+    let (cluster, kubeconfig) = installed(&site).await;
+    let server = site.start_on(&kubeconfig);
+    server.ready();
+    let told = server.report("dev", "1.1.0", &[("Prefer", "wait=30")]);
+    assert_eq!(told.code, 201, "{}\n{}", told.body, server.log());
+    cluster.kubectl(&["wait", "--for=condition=Ready", "--timeout=30s", "pipeline.pipelines.weave.works/app"]).await;
+    let proposals = cluster.kubectl(&["get", "proposals", "-o", "name"]).await;
+    assert_eq!(proposals.trim(), "proposal.pipelines.weave.works/app-prod-1");
+
+    // Whoever may not, is told so by what the API server knows.
+    let path = "/api/v1/proposals/default/app-prod-1";
+    assert_eq!(server.request("GET", path, &[], "").code, 401);
+    let (code, seen) = ask(&server, cluster.token_of("bob"), "GET", path, &Value::Null);
+    assert_eq!(code, 200, "{seen}");
+    let head = json!({ "head": seen["head"], "why": "it is time" });
+    assert_eq!(ask(&server, cluster.token_of("bob"), "POST", &format!("{path}/merge"), &head).0, 403);
+
+    // What is kept survives whatever happens to the process.
+    server.kill();
+    let server = site.start_on(&kubeconfig);
+    server.ready();
+    let (code, merged) = ask(&server, cluster.token_of("ada"), "POST", &format!("{path}/merge"), &head);
+    assert_eq!((code, merged["state"]["name"].as_str()), (200, Some("merged")), "{merged}\n{}", server.log());
+    assert_eq!(site.declared("prod"), "1.1.0");
+    assert_eq!(server.report("prod", "1.1.0", &[]).code, 202);
+    cluster
+        .kubectl(&["wait", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=30s", "promotion/app-prod-1"])
+        .await;
+    let mut columns = String::new();
+    for _ in 0..200 {
+        columns = cluster.kubectl(&["get", "pipelines.pipelines.weave.works", "app"]).await;
+        if columns.contains("prod 1.1.0") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert!(columns.contains("dev 1.1.0, prod 1.1.0"), "{columns}");
+    let events = cluster.kubectl(&["get", "events", "-o", "jsonpath={.items[*].reason}"]).await;
+    for reason in ["Proposed", "Delivered", "Succeeded"] {
+        assert!(events.contains(reason), "{events}");
+    }
+
+    // A Pipeline that is deleted takes along what belongs to it.
+    cluster.kubectl(&["delete", "pipelines.pipelines.weave.works", "app", "--timeout=30s"]).await;
+    let left = cluster.kubectl(&["get", "promotions,proposals,observations", "-o", "name"]).await;
+    assert_eq!(left.trim(), "");
+    until("the server knows that it is gone", || {
+        ask(&server, cluster.token_of("ada"), "GET", "/api/v1/pipelines/default/app", &Value::Null).0 == 404
+    });
+    server.stop();
+}
