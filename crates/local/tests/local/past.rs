@@ -50,7 +50,7 @@ async fn a_promotion_that_was_removed_stays_in_the_past() {
 #[tokio::test]
 async fn a_proposal_that_was_removed_stays_in_the_past() {
     let (folder, store) = world().await;
-    let kept = proposal("https://example.org/config");
+    let kept = proposal("a/x", "https://example.org/config");
     let key = RecordKey::Proposal(kept.key.clone());
     assert_eq!(store.proposal(&kept.key).await.unwrap(), None);
     let version = store.create(Record::Proposal(Box::new(kept.clone()))).await.unwrap();
