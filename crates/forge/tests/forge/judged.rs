@@ -90,6 +90,14 @@ async fn a_conflict_is_told_when_it_is_sure_and_no_sooner() {
     assert!(place.forges.changed(&place.access, now).await.unwrap().is_empty());
     // A branch that is built anew has none.
     place.person().delete(&place.path("/branches/promote")).await;
+    // Gitea closes a pull request without a branch in its own time.
+    eventually(
+        "it is closed",
+        async || {
+            if place.raw(&opened.id).await["state"] == "closed" { Ok(()) } else { Err("not yet") }
+        },
+    )
+    .await;
     place.propose("promote", 2).await;
     assert!(!conflict().await);
 }
