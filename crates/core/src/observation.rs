@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What the watch of one target sees now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sighting {
     /// Set while the target cannot be read; its workloads are then what was seen last, and count for nothing.
@@ -21,6 +21,9 @@ pub struct Sighting {
     /// The pipeline's workloads in it.
     #[serde(default)]
     pub workloads: BTreeMap<WorkloadKey, Workload>,
+    /// The container images that they run, as far as they were read. For people; nothing is decided by it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub images: BTreeMap<WorkloadKey, Vec<Arc<str>>>,
 }
 
 /// Why a target cannot be read.

@@ -174,8 +174,7 @@ impl Rehearsal {
     }
 
     fn sighting(&mut self, key: TargetKey) -> &mut Sighting {
-        let nothing = || Sighting { unreachable: None, workloads: BTreeMap::new() };
-        self.snapshot.sightings.entry(key).or_insert_with(nothing)
+        self.snapshot.sightings.entry(key).or_default()
     }
 
     fn highest(&mut self, environment: &EnvironmentName) -> Option<&mut Promotion> {

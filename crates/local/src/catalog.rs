@@ -1,4 +1,4 @@
-//! Pipelines and Secrets from a folder of manifests.
+//! Pipelines, clusters and Secrets from a folder of manifests.
 //!
 //! A thread looks at the folder again and again (`look`), reads the files that changed (`file`), and puts together what
 //! is in force (`view`). Looking compares times, sizes and numbers of files instead of asking the system to tell of
@@ -21,8 +21,8 @@ use futures_core::Stream;
 use futures_util::stream;
 use thiserror::Error;
 use tokio::sync::watch;
-use weir_core::{Name, Namespace};
-use weir_ports::{Catalog, CatalogError, CatalogNotice, Definition, Secret};
+use weir_core::{ClusterKey, Name, Namespace};
+use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, Secret};
 
 use file::File;
 use look::Look;
@@ -43,7 +43,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 const SETTLE: Duration = Duration::from_millis(50);
 const ROUNDS: u32 = 20;
 
-/// The pipelines and Secrets of a folder, followed as its files change.
+/// The pipelines, clusters and Secrets of a folder, followed as its files change.
 ///
 /// It is looked at every second, or less often if it holds so many files that looking takes more than 5 ms.
 pub struct FolderCatalog {
@@ -159,6 +159,10 @@ impl Catalog for FolderCatalog {
         let mut waiting: VecDeque<_> = View::default().changes_to(&told).into();
         waiting.push_back(CatalogNotice::Listed);
         Box::pin(stream::unfold(Follower { view, told, waiting }, Follower::next))
+    }
+
+    async fn kubeconfig(&self, cluster: &ClusterKey) -> Result<Option<Name>, ClusterError> {
+        Ok(self.view.borrow().clusters.get(cluster).cloned())
     }
 
     async fn secret(&self, namespace: &Namespace, name: &Name) -> Result<Secret, CatalogError> {

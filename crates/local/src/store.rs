@@ -1,10 +1,11 @@
 //! Records and journal in one SQLite file.
 //!
 //! One thread writes, and commits whatever waits at the same time as one (`writer`); reading happens beside it
-//! (`readers`). Whoever follows is told from memory what was committed (`watchers`, `follow`). Records are kept as the
+//! (`readers`), and so does what the disk would have to be waited for twice (`checkpoints`). Whoever follows is told from memory what was committed (`watchers`, `follow`). Records are kept as the
 //! JSON of their Kubernetes kinds (`row`); what cannot be read any more is reported (`damage`).
 
 mod backup;
+mod checkpoints;
 mod damage;
 mod follow;
 mod lock;
@@ -37,6 +38,7 @@ use weir_ports::{
 pub use backup::BackupError;
 pub use damage::StoreProblem;
 
+use checkpoints::Checkpoints;
 use follow::{COLUMNS, Row, Sources};
 use lock::{Lock, LockError};
 use readers::Readers;
@@ -128,7 +130,8 @@ impl LocalStore {
             Sources { readers: Arc::new(Readers::new(file.clone())), watchers: Arc::default(), damage: Arc::default() };
         let (operations, incoming) = mpsc::channel(QUEUE);
         let (watchers, damage) = (Arc::clone(&sources.watchers), Arc::clone(&sources.damage));
-        let writer = Writer::new(database, watchers, damage, lock).map_err(refused)?;
+        let checkpoints = Checkpoints::start(&file).map_err(failed)?;
+        let writer = Writer::new(database, watchers, damage, checkpoints, lock).map_err(refused)?;
         let writer = writer.start(incoming).map_err(failed)?;
         Ok(Self { sources, operations: Some(operations), writer: Some(writer) })
     }
@@ -234,7 +237,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let database = Connection::open(file)?;
     database.busy_timeout(PATIENCE)?;
     database.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))?;
-    database.execute_batch("PRAGMA synchronous = FULL")?;
+    database.execute_batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0")?;
     database.set_prepared_statement_cache_capacity(32);
     Ok(database)
 }

@@ -1,16 +1,19 @@
-//! What people define: pipelines, and the Secrets that they name.
+//! What people define: pipelines, clusters, and the Secrets that they name.
 
 use std::collections::BTreeMap;
 
 use futures_core::Stream;
 use secrecy::SecretSlice;
 use thiserror::Error;
-use weir_core::{EnvironmentName, Name, Namespace, Pipeline, PipelineKey, VersionRule};
+use weir_core::{ClusterKey, EnvironmentName, Name, Namespace, Pipeline, PipelineKey, VersionRule};
 
 /// The definitions. Weir only reads them.
 pub trait Catalog: Send + Sync {
     /// Every pipeline that there is, then [`CatalogNotice::Listed`], then whatever changes.
     fn watch(&self) -> impl Stream<Item = CatalogNotice> + Send + Unpin + 'static;
+
+    /// The Secret with the kubeconfig of a cluster, in the cluster's namespace. `None`: no such cluster is defined.
+    fn kubeconfig(&self, cluster: &ClusterKey) -> impl Future<Output = Result<Option<Name>, ClusterError>> + Send;
 
     /// A Secret, as it is now.
     fn secret(&self, namespace: &Namespace, name: &Name) -> impl Future<Output = Result<Secret, CatalogError>> + Send;
@@ -84,4 +87,14 @@ pub enum CatalogError {
         /// What went wrong.
         reason: String,
     },
+}
+
+/// The definition of a cluster cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("reading GitopsCluster `{cluster}` failed: {reason}")]
+pub struct ClusterError {
+    /// Which cluster.
+    pub cluster: ClusterKey,
+    /// What went wrong.
+    pub reason: String,
 }

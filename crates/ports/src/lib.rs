@@ -8,6 +8,8 @@
 //! - [`Store`] is what must survive: records, one at a time, each with a version.
 //! - [`ConfigRepos`] is the Git repositories that say what environments run.
 //! - [`Forge`] is the pull requests, where people review what changes in them.
+//! - [`Clusters`] is what runs where.
+//! - [`Ownership`] is which pipelines this process acts for.
 //! - [`Clock`] is time and chance.
 //! - [`Journal`] is the past, and [`Access`] is who may do what; both are for the API and never for a decision.
 //!
@@ -16,22 +18,26 @@
 mod access;
 mod catalog;
 mod clock;
+mod clusters;
 mod config_repos;
 mod credentials;
 mod forge;
 mod journal;
+mod ownership;
 mod path;
 mod repo_error;
 mod scrub;
 mod store;
 
 pub use access::{Access, AccessError, Verb};
-pub use catalog::{Catalog, CatalogError, CatalogNotice, Definition, Secret};
+pub use catalog::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, Secret};
 pub use clock::Clock;
+pub use clusters::{Clusters, Interest, Seen};
 pub use config_repos::{Change, ConfigRepos, FileChange, FileQuery, Push, RepoAccess, RepoFile, Signature};
 pub use credentials::{Credentials, CredentialsError};
 pub use forge::{Between, Forge, ForgeAccess, ForgeError, PullRequest, PullRequestState, Shown, Wanted};
 pub use journal::{Deed, DeedQuery, HistoryQuery, Journal, Noted};
+pub use ownership::Ownership;
 pub use path::{FilePath, PathGlob};
 pub use repo_error::{Doing, RepoError};
 pub use scrub::Scrub;

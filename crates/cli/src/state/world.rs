@@ -168,7 +168,7 @@ impl Reader<'_> {
                 TargetRecord { release, healthy_since: written.since.map(Into::into), unreachable: None },
             );
         }
-        self.world.snapshot.sightings.insert(key.clone(), Sighting { unreachable, workloads });
+        self.world.snapshot.sightings.insert(key.clone(), Sighting { unreachable, workloads, ..Sighting::default() });
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Pipelines from both groups, and the Secrets that they name.
+//! Pipelines from both groups, clusters, and the Secrets that they name.
 //!
 //! Every follower has watches of its own, and puts together what is in force (`view`). A Pipeline that is being deleted
 //! is no longer defined from that moment on, so that whatever is open for it is closed; its finalizer
@@ -11,9 +11,9 @@ use futures_core::Stream;
 use futures_util::{StreamExt as _, stream};
 use k8s_openapi::api::core::v1;
 use kube::{Api, Client};
-use weir_api::PipelineGroup;
-use weir_core::{Name, Namespace};
-use weir_ports::{Catalog, CatalogError, CatalogNotice, Secret};
+use weir_api::{GitopsCluster, PipelineGroup};
+use weir_core::{ClusterKey, Name, Namespace};
+use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Secret};
 
 use super::{
     fault,
@@ -44,6 +44,19 @@ impl Catalog for HubCatalog {
         let mut view = View::default();
         let events = stream::select_all(GROUPS.map(follow));
         events.flat_map(move |(group, event)| stream::iter(view.take(group, event))).boxed()
+    }
+
+    async fn kubeconfig(&self, cluster: &ClusterKey) -> Result<Option<Name>, ClusterError> {
+        let failed = |reason| ClusterError { cluster: cluster.clone(), reason };
+        let clusters: Api<GitopsCluster> = Api::namespaced(self.client.clone(), cluster.namespace.as_str());
+        let found = match clusters.get_opt(cluster.name.as_str()).await {
+            Ok(found) => found,
+            Err(error) => return Err(failed(fault::sentence(&error))),
+        };
+        let Some(found) = found else { return Ok(None) };
+        let secret = found.spec.kubeconfig_secret();
+        let secret = secret.ok_or_else(|| failed("it has neither `secretRef` nor `capiClusterRef`".to_owned()))?;
+        Name::new(&secret).map(Some).map_err(|error| failed(error.to_string()))
     }
 
     async fn secret(&self, namespace: &Namespace, name: &Name) -> Result<Secret, CatalogError> {

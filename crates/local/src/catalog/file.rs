@@ -4,8 +4,8 @@ use std::{fmt, path::Path, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
-use weir_api::{ManifestError, Object, Pipeline, PipelineGroup, Violation, forgive_strangers};
-use weir_core::{Name, Namespace};
+use weir_api::{GitopsCluster, ManifestError, Object, Pipeline, PipelineGroup, Violation, forgive_strangers};
+use weir_core::{ClusterKey, Name, Namespace};
 use weir_ports::{Definition, Secret};
 
 /// A file of the folder.
@@ -24,6 +24,8 @@ pub(super) struct File {
 pub(super) struct Contents {
     pub(super) pipelines: Vec<Defined>,
     pub(super) secrets: Vec<(Place, (Namespace, Name), Secret)>,
+    /// Clusters, each with the Secret of its kubeconfig.
+    pub(super) clusters: Vec<(Place, ClusterKey, Name)>,
     /// What is right, but has no effect.
     pub(super) remarks: Vec<String>,
 }
@@ -73,7 +75,7 @@ impl File {
 
 impl Contents {
     fn is_empty(&self) -> bool {
-        self.pipelines.is_empty() && self.secrets.is_empty()
+        self.pipelines.is_empty() && self.secrets.is_empty() && self.clusters.is_empty()
     }
 }
 
@@ -97,6 +99,10 @@ fn contents(file: &str, text: &str) -> Result<Contents, Vec<String>> {
                 }
                 Err(violations) => problems.extend(violations.iter().map(|it| format!("{place}: {it}"))),
             },
+            Object::GitopsCluster(object) => match cluster(&object) {
+                Ok((key, secret)) => contents.clusters.push((place, key, secret)),
+                Err(wrong) => problems.push(format!("{place}: {wrong}")),
+            },
             Object::Freeze(_) => {
                 let words = "freezes are made with `weir freeze`; this one has no effect";
                 contents.remarks.push(format!("{place}: {words}"));
@@ -116,6 +122,17 @@ fn contents(file: &str, text: &str) -> Result<Contents, Vec<String>> {
 fn definition(object: &Pipeline) -> Result<Definition, Vec<Violation>> {
     let version = object.spec.version.as_ref().and_then(weir_api::VersionRule::to_core);
     Ok(Definition { pipeline: object.to_core()?, version, signed_with: object.spec.signed_with() })
+}
+
+/// Reads a cluster, and which Secret its kubeconfig is in.
+fn cluster(object: &GitopsCluster) -> Result<(ClusterKey, Name), String> {
+    let namespace = object.metadata.namespace.as_deref().unwrap_or("default");
+    let namespace = Namespace::new(namespace).map_err(|error| format!("metadata.namespace: {error}"))?;
+    let name = Name::new(object.metadata.name.as_deref().unwrap_or_default());
+    let name = name.map_err(|error| format!("metadata.name: {error}"))?;
+    let secret = object.spec.kubeconfig_secret().ok_or("must provide a secretRef or capiClusterRef")?;
+    let secret = Name::new(&secret).map_err(|error| format!("spec: {error}"))?;
+    Ok((ClusterKey { name, namespace }, secret))
 }
 
 /// Reads a Secret. What is wrong is told by the name of its key, never by its value.

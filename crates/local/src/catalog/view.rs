@@ -7,7 +7,7 @@ use std::{
 };
 
 use weir_api::{PipelineGroup, choose_group};
-use weir_core::{Name, Namespace, PipelineKey};
+use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
 use weir_ports::{CatalogNotice, Definition, Secret};
 
 use super::file::{Defined, File, Place};
@@ -17,6 +17,8 @@ use super::file::{Defined, File, Place};
 pub(super) struct View {
     pub(super) definitions: BTreeMap<PipelineKey, Arc<Definition>>,
     pub(super) secrets: BTreeMap<(Namespace, Name), Secret>,
+    /// The Secrets with the kubeconfigs of clusters.
+    pub(super) clusters: BTreeMap<ClusterKey, Name>,
     pub(super) problems: Vec<String>,
 }
 
@@ -32,6 +34,18 @@ impl View {
                 Entry::Vacant(entry) => {
                     entry.insert(place);
                     view.secrets.insert(key.clone(), secret.clone());
+                }
+            }
+        }
+        let mut places: BTreeMap<_, &Place> = BTreeMap::new();
+        for (place, key, secret) in files.values().flat_map(|file| &file.good.clusters) {
+            match places.entry(key) {
+                Entry::Occupied(first) => {
+                    view.problems.push(twice("GitopsCluster", &key.namespace, &key.name, first.get(), place));
+                }
+                Entry::Vacant(entry) => {
+                    entry.insert(place);
+                    view.clusters.insert(key.clone(), secret.clone());
                 }
             }
         }

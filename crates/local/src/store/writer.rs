@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use weir_ports::{Record, RecordKey, RecordVersion, StoreError, Stored};
 
 use super::{
+    checkpoints::Checkpoints,
     damage::Damage,
     lock::Lock,
     number,
@@ -59,6 +60,7 @@ pub(super) struct Writer {
     version: u64,
     watchers: Arc<Watchers>,
     damage: Arc<Damage>,
+    checkpoints: Checkpoints,
     /// Given back when the last change is written.
     _lock: Lock,
 }
@@ -68,10 +70,11 @@ impl Writer {
         database: Connection,
         watchers: Arc<Watchers>,
         damage: Arc<Damage>,
+        checkpoints: Checkpoints,
         lock: Lock,
     ) -> rusqlite::Result<Self> {
         let version = database.query_row("SELECT version FROM counter", (), |row| row.get(0))?;
-        Ok(Self { database, version: number(version), watchers, damage, _lock: lock })
+        Ok(Self { database, version: number(version), watchers, damage, checkpoints, _lock: lock })
     }
 
     /// Writes until nobody can ask any more.
@@ -85,6 +88,7 @@ impl Writer {
             self.commit(&mut batch);
         }
         self.watchers.close();
+        self.checkpoints.stop();
         // Only saves the next start the work: without it, the log is read then.
         self.database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).ok();
     }
@@ -111,6 +115,7 @@ impl Writer {
             answers.push((answer, outcome));
         }
         self.watchers.publish(&events);
+        self.checkpoints.committed(answers.len());
         for (answer, outcome) in answers {
             // Whoever asked may have gone; the change stands.
             answer.send(outcome).ok();
@@ -270,7 +275,8 @@ mod tests {
         migrate(&mut database, MIGRATIONS).unwrap();
         database.execute_batch("PRAGMA max_page_count = 40").unwrap();
         let lock = Lock::take(folder.path()).ok().unwrap();
-        let mut writer = Writer::new(database, Arc::default(), Arc::default(), lock).unwrap();
+        let checkpoints = Checkpoints::start(&folder.path().join("weir.db")).unwrap();
+        let mut writer = Writer::new(database, Arc::default(), Arc::default(), checkpoints, lock).unwrap();
 
         let (first, first_asked) = create("a");
         let (large, large_asked) = note(4_000_000);

@@ -8,11 +8,11 @@ use std::{
 use futures_util::{Stream, stream};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
-use weir_core::{Actor, Name, Namespace, PlainProposal, Promotion, PromotionKey};
+use weir_core::{Actor, ClusterKey, Name, Namespace, PlainProposal, Promotion, PromotionKey};
 use weir_engine::Ports;
 use weir_ports::{
-    Access, AccessError, Catalog, CatalogError, CatalogNotice, Clock, Deed, DeedQuery, HistoryQuery, Journal, Noted,
-    Secret, StoreError, Verb,
+    Access, AccessError, Catalog, CatalogError, CatalogNotice, Clock, ClusterError, Deed, DeedQuery, HistoryQuery,
+    Journal, Noted, Secret, StoreError, Verb,
 };
 use weir_server::Timed;
 use weir_testkit::sim::{Sim, SimForge, SimRepos, SimStore};
@@ -91,6 +91,10 @@ impl TestCatalog {
 impl Catalog for TestCatalog {
     fn watch(&self) -> impl Stream<Item = CatalogNotice> + Send + Unpin + 'static {
         stream::iter([CatalogNotice::Listed])
+    }
+
+    async fn kubeconfig(&self, _: &ClusterKey) -> Result<Option<Name>, ClusterError> {
+        Ok(None)
     }
 
     async fn secret(&self, namespace: &Namespace, name: &Name) -> Result<Secret, CatalogError> {

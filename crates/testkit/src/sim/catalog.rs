@@ -7,8 +7,8 @@ use std::{
 
 use futures_util::{Stream, stream};
 use tokio::sync::Notify;
-use weir_core::{Name, Namespace, PipelineKey};
-use weir_ports::{Catalog, CatalogError, CatalogNotice, Definition, Secret};
+use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
+use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, Secret};
 
 /// The definitions.
 #[derive(Debug, Clone, Default)]
@@ -75,6 +75,10 @@ impl Catalog for SimCatalog {
                 }
             }
         }))
+    }
+
+    async fn kubeconfig(&self, _: &ClusterKey) -> Result<Option<Name>, ClusterError> {
+        Ok(None)
     }
 
     async fn secret(&self, namespace: &Namespace, name: &Name) -> Result<Secret, CatalogError> {
