@@ -1,9 +1,9 @@
 //! The clusters that workloads run on, as they are seen.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures_core::Stream;
-use weir_core::{Application, PipelineKey, Sighting, TargetKey, VersionRule};
+use weir_core::{Application, EnvironmentName, PipelineKey, Sighting, TargetKey, VersionRule};
 
 use crate::Definition;
 
@@ -25,18 +25,19 @@ pub struct Interest {
     pub application: Application,
     /// What counts as their version, if that is said.
     pub version: Option<VersionRule>,
-    /// Where.
-    pub targets: BTreeSet<TargetKey>,
+    /// Where, and which environment that is.
+    pub targets: BTreeMap<TargetKey, EnvironmentName>,
 }
 
 impl Interest {
     /// What has to be seen to decide about a pipeline.
     pub fn of(definition: &Definition) -> Self {
         let environments = definition.pipeline.environments().iter();
+        let targets = environments.flat_map(|it| it.targets.iter().map(|target| (target.clone(), it.name.clone())));
         Self {
             application: definition.pipeline.application.clone(),
             version: definition.version.clone(),
-            targets: environments.flat_map(|environment| environment.targets.iter().cloned()).collect(),
+            targets: targets.collect(),
         }
     }
 }
