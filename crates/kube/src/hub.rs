@@ -14,7 +14,6 @@ mod access;
 mod catalog;
 mod fault;
 mod finalizers;
-mod follow;
 mod journal;
 mod kept;
 mod pipelines;

@@ -17,9 +17,9 @@ use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Secret};
 
 use super::{
     fault,
-    follow::{Need, follow},
     pipelines::{GROUPS, PipelineObject, resource},
 };
+use crate::follow::{Need, follow};
 use view::View;
 
 /// The pipelines of a cluster, followed as they change.

@@ -7,6 +7,14 @@ mod finalizers;
 #[cfg(test)]
 mod ground;
 #[cfg(test)]
+mod leaf;
+#[cfg(test)]
+mod leaf_access;
+#[cfg(test)]
+mod leaf_flux;
+#[cfg(test)]
+mod leaf_ground;
+#[cfg(test)]
 mod objects;
 #[cfg(test)]
 mod people;

@@ -7,10 +7,8 @@ use weir_api::{Pipeline, PipelineGroup, Shadowed, VersionRule, Violation};
 use weir_core::PipelineKey;
 use weir_ports::{CatalogNotice, Definition};
 
-use crate::hub::{
-    follow::Guarded,
-    pipelines::{GROUPS, PipelineObject, key},
-};
+use crate::follow::Guarded;
+use crate::hub::pipelines::{GROUPS, PipelineObject, key};
 
 /// What one who follows knows.
 #[derive(Default)]

@@ -15,8 +15,8 @@ use weir_core::PipelineKey;
 use weir_ports::{Notice, Record, RecordVersion};
 
 use super::{HubStore, objects::sentences, told::Told};
+use crate::follow::{Guarded, Need, follow};
 use crate::hub::{
-    follow::{Guarded, Need, follow},
     kept::{Kept, Kind, Place},
     pipelines::{GROUPS, PipelineObject, key, resource, version},
 };
