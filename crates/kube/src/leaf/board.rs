@@ -114,9 +114,9 @@ mod tests {
         Arc::new(Interest { application: Application::Labelled, version: None, targets: BTreeMap::new() })
     }
 
-    fn sighting(error: &str) -> Option<Sighting> {
+    fn lost(error: &str) -> Sighting {
         let since = "2024-01-01T00:00:00Z".parse().unwrap();
-        Some(Sighting { unreachable: Some(Unreachable { error: error.into(), since }), ..Sighting::default() })
+        Sighting { unreachable: Some(Unreachable { error: error.into(), since }), ..Sighting::default() }
     }
 
     fn told(stream: &mut (impl Stream<Item = Seen> + Unpin)) -> Vec<(String, Option<Sighting>)> {
@@ -133,16 +133,16 @@ mod tests {
         let (dev, prod) = ("dev".parse().unwrap(), "prod".parse().unwrap());
         board.expect(&pipeline, Some(Arc::clone(&interest)));
         let mut early = board.follow();
-        board.tell(&pipeline, &interest, &dev, sighting("one"));
+        board.tell(&pipeline, &interest, &dev, Some(lost("one")));
         board.tell(&pipeline, &interest, &prod, None);
-        board.tell(&pipeline, &interest, &dev, sighting("two"));
-        let both = vec![("prod".to_owned(), None), ("dev".to_owned(), sighting("two"))];
+        board.tell(&pipeline, &interest, &dev, Some(lost("two")));
+        let both = vec![("prod".to_owned(), None), ("dev".to_owned(), Some(lost("two")))];
         assert_eq!(told(&mut early), both);
-        board.tell(&pipeline, &interest, &dev, sighting("two"));
+        board.tell(&pipeline, &interest, &dev, Some(lost("two")));
         assert_eq!(told(&mut early), [], "nothing changed");
         assert_eq!(told(&mut board.follow()), both, "who comes later gets it all");
-        board.tell(&pipeline, &interest, &prod, sighting("one"));
-        assert_eq!(told(&mut early), [("prod".to_owned(), sighting("one"))]);
+        board.tell(&pipeline, &interest, &prod, Some(lost("one")));
+        assert_eq!(told(&mut early), [("prod".to_owned(), Some(lost("one")))]);
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
         let new = interest();
         board.expect(&pipeline, Some(Arc::clone(&new)));
         let mut follower = board.follow();
-        board.tell(&pipeline, &old, &dev, sighting("late"));
+        board.tell(&pipeline, &old, &dev, Some(lost("late")));
         assert_eq!(told(&mut follower), []);
         board.tell(&pipeline, &new, &dev, None);
         assert_eq!(told(&mut follower), [("dev".to_owned(), None)]);

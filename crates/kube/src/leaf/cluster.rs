@@ -159,6 +159,7 @@ impl<C: Catalog + 'static> Cluster<C> {
     /// Looks again at the targets that may have changed.
     fn tell(&mut self, now: Instant) {
         let mut moved = false;
+        let mut readable = Vec::new();
         for (namespace, pipeline) in self.asks.take_touched() {
             let Some(ask) = self.asks.get_mut(&namespace, &pipeline) else { continue };
             let question = Question {
@@ -178,11 +179,15 @@ impl<C: Catalog + 'static> Cluster<C> {
                 Look::Waiting => Some(ask.unanswered(self.settings.patience)),
             };
             ask.told = true;
-            let readable = sighting.as_ref().is_some_and(|it| it.unreachable.is_none());
+            let is_readable = sighting.as_ref().is_some_and(|it| it.unreachable.is_none());
             self.board.tell(&pipeline, &ask.interest, &ask.target, sighting);
-            if self.settings.label_workloads && readable {
-                self.label(&namespace, &pipeline, now);
+            if self.settings.label_workloads && is_readable {
+                readable.push((namespace, pipeline));
             }
+        }
+        // Only now it is known whose workloads all of them are.
+        for (namespace, pipeline) in readable {
+            self.label(&namespace, &pipeline, now);
         }
         if moved {
             self.follow_members();

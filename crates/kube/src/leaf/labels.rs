@@ -29,7 +29,8 @@ fn value(text: &str) -> String {
     if valid.len() <= LONGEST {
         return valid;
     }
-    let hash: String = Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let [a, b, c, d, ..] = <[u8; 32]>::from(Sha256::digest(text));
+    let hash = format!("{:08x}", u32::from_be_bytes([a, b, c, d]));
     // All names are ASCII, so that this cuts between characters.
     let start = valid.get(..LONGEST - hash.len() - 1).unwrap_or_default();
     format!("{start}-{hash}")

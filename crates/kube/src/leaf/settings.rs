@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// What can be set about clusters that are watched.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own, and says what it allows")]
 pub struct LeafSettings {
     /// Whether a kubeconfig may start programs on this machine.
     pub allow_exec: bool,

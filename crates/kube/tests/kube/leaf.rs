@@ -254,6 +254,8 @@ async fn workloads_are_labelled_if_that_is_wanted_and_they_belong_to_one_pipelin
     eye.directory.define("one", &cluster.kubeconfig());
     for pipeline in ["a/left", "a/right"] {
         eye.want(pipeline, "HelmRelease/shared", None, &[&on(&namespace)]);
+    }
+    for pipeline in ["a/left", "a/right"] {
         eye.until(pipeline, &on(&namespace), is("HelmRelease/shared", "6.1.0")).await;
     }
     eye.want("a/podinfo", "HelmRelease/podinfo", None, &[&on(&namespace)]);
@@ -271,8 +273,8 @@ async fn workloads_are_labelled_if_that_is_wanted_and_they_belong_to_one_pipelin
     })
     .await;
     eye.until("a/podinfo", &on(&namespace), is("HelmRelease/podinfo", "6.1.0")).await;
-    let words = ["get", "helmrelease", "podinfo", "-n", &namespace, "--show-managed-fields", "-o", "name"];
-    assert!(cluster.kubectl(&words).await.contains("podinfo"));
+    let words = ["get", "helmrelease", "podinfo", "-n", &namespace, "--show-managed-fields", "-o", "json"];
+    assert!(cluster.kubectl(&words).await.contains("\"manager\": \"weir-labels\""));
     assert!(labels("shared").await["pipelines.weave.works/name"].is_null(), "nobody can say whose it is");
 }
 

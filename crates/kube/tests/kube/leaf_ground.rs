@@ -126,7 +126,7 @@ impl View {
                 return seen.sighting.clone();
             }
             let known = self.known.get(&key).cloned();
-            let news = tokio::time::timeout(Duration::from_secs(60), next(&mut self.news)).await;
+            let news = tokio::time::timeout(Duration::from_secs(50), next(&mut self.news)).await;
             let seen = news.unwrap_or_else(|_| panic!("{pipeline} {target}: {known:#?}"));
             self.told += 1;
             self.known.insert((seen.pipeline.clone(), seen.target.clone()), seen);
@@ -243,6 +243,10 @@ pub(crate) async fn put(cluster: &Cluster, namespace: &str, object: Value) {
     let parameters = PatchParams::apply("test").force();
     let mut spec = object.clone();
     spec.as_object_mut().unwrap().remove("status");
+    // Who applies no labels does not own their absence either.
+    if spec["metadata"]["labels"].as_object().is_some_and(serde_json::Map::is_empty) {
+        spec["metadata"].as_object_mut().unwrap().remove("labels");
+    }
     let generation = api.patch(&name, &parameters, &Patch::Apply(&spec)).await.unwrap().metadata.generation;
     let mut status = json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "status": object["status"]});
     if object["status"].is_object() {

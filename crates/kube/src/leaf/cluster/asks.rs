@@ -109,7 +109,7 @@ impl Asks {
     }
 
     /// A workload changed. These are the pipelines that its label named before and names now.
-    pub(super) fn touch(&mut self, place: &Place, labels: [Option<Box<str>>; 2]) {
+    pub(super) fn touch(&mut self, place: &Place, labels: &[Option<Box<str>>; 2]) {
         let concerns = |pipeline: &PipelineKey, ask: &Ask| match &ask.interest.application {
             Application::Workload(key) => key.kind == place.kind && key.name == place.name,
             Application::Labelled => labels.iter().flatten().any(|label| **label == *pipeline.name.as_str()),

@@ -129,13 +129,13 @@ impl<C: Catalog + 'static> Cluster<C> {
                 let before = objects.insert(name.clone(), kept);
                 let label = objects.get(&name).and_then(|it| it.label.clone());
                 let place = Place { kind, namespace, name };
-                self.asks.touch(&place, [before.and_then(|it| it.label), label]);
+                self.asks.touch(&place, &[before.and_then(|it| it.label), label]);
             }
             WatchNews::Gone(namespace, name) => {
                 let Some(objects) = known.namespaces.get_mut(&namespace) else { return };
                 let before = objects.remove(&name);
                 let place = Place { kind, namespace, name };
-                self.asks.touch(&place, [before.and_then(|it| it.label), None]);
+                self.asks.touch(&place, &[before.and_then(|it| it.label), None]);
             }
             WatchNews::Broke(fault) => {
                 tracing::debug!(%kind, ?scope, reason = %fault.text, "a watch broke off; it begins again");
