@@ -21,9 +21,12 @@ use tokio::{
 use weir_engine::{Engine, Ports, World};
 use weir_forge::Forges;
 use weir_git::GitRepos;
-use weir_kube::hub::{Finalizers, HubAccess, HubCatalog, HubJournal, HubSettings, HubStore, Publisher};
-use weir_local::{Everyone, FolderCatalog, LocalStore, SystemClock, Tokens};
-use weir_ports::{Access, Catalog, Clock as _, Journal, Signature, Store};
+use weir_kube::{
+    hub::{Finalizers, HubAccess, HubCatalog, HubJournal, HubSettings, HubStore, LeaseSettings, Leases, Publisher},
+    leaf::{LeafSettings, Leaves},
+};
+use weir_local::{Alone, Everyone, FolderCatalog, LocalStore, SystemClock, Tokens};
+use weir_ports::{Access, Catalog, Clock as _, Journal, Ownership, Signature, Store};
 use weir_server::{Authentication, Backup, Metrics, Parts, Server, Timed, Unsigned};
 
 use crate::output;
@@ -40,6 +43,7 @@ pub(crate) struct Serving {
     pub(crate) author: Signature,
     pub(crate) accept_unsigned_events: bool,
     pub(crate) poll: SignedDuration,
+    pub(crate) clusters: LeafSettings,
     pub(crate) log: Log,
 }
 
@@ -58,6 +62,8 @@ pub(crate) enum Home {
         context: Option<String>,
         /// For copies of repositories. Nothing in it has to survive.
         cache: PathBuf,
+        /// How several processes share the pipelines.
+        leases: LeaseSettings,
     },
 }
 
@@ -88,25 +94,30 @@ impl Serving {
             author: Signature::new("Weir", "weir@localhost")?,
             accept_unsigned_events: false,
             poll: SignedDuration::from_secs(30),
+            clusters: LeafSettings::default(),
             log: Log { level: tracing::Level::INFO, format: LogFormat::Text },
         })
     }
 }
 
 /// The ports, put together.
-struct Assembled<C, S> {
-    catalog: C,
+struct Assembled<C, S, O> {
+    catalog: Arc<C>,
     store: Arc<S>,
     repos: Timed<GitRepos>,
     forge: Forges,
+    clusters: Leaves<C>,
+    ownership: Arc<O>,
     clock: SystemClock,
 }
 
-impl<C: Catalog + 'static, S: Store + 'static> Ports for Assembled<C, S> {
+impl<C: Catalog + 'static, S: Store + 'static, O: Ownership + 'static> Ports for Assembled<C, S, O> {
     type Catalog = C;
     type Store = S;
     type Repos = Timed<GitRepos>;
     type Forge = Forges;
+    type Clusters = Leaves<C>;
+    type Ownership = O;
     type Clock = SystemClock;
 
     fn catalog(&self) -> &C {
@@ -123,6 +134,14 @@ impl<C: Catalog + 'static, S: Store + 'static> Ports for Assembled<C, S> {
 
     fn forge(&self) -> &Forges {
         &self.forge
+    }
+
+    fn clusters(&self) -> &Leaves<C> {
+        &self.clusters
+    }
+
+    fn ownership(&self) -> &O {
+        &self.ownership
     }
 
     fn clock(&self) -> &SystemClock {
@@ -182,8 +201,17 @@ impl Serving {
                     output::warn(&problem);
                 }
                 door.backup = Some(backup(store.clone()));
-                let catalog = FolderCatalog::open(manifests)?;
-                let ports = Arc::new(assemble(catalog, store.clone(), &data.join("repositories"), &door)?);
+                let catalog = Arc::new(FolderCatalog::open(manifests)?);
+                let clusters = Leaves::new(catalog.clone(), None, self.clusters.clone());
+                let ports = Arc::new(Assembled {
+                    catalog,
+                    store: store.clone(),
+                    repos: repos(&data.join("repositories"), &door)?,
+                    forge: Forges::default(),
+                    clusters,
+                    ownership: Arc::new(Alone),
+                    clock: SystemClock,
+                });
                 let (journal, rest) = (store, std::future::pending());
                 tracing::info!(%address, manifests = %manifests.display(), data = %data.display(), "weir serves");
                 if let Some(file) = &self.tokens {
@@ -195,22 +223,34 @@ impl Serving {
                 let whole = Parts { ports, world, journal, access: Arc::new(Everyone) };
                 self.work(whole, door, signals, rest, beside).await
             }
-            Home::Cluster { context, cache } => {
+            Home::Cluster { context, cache, leases } => {
                 let client = weir_kube::install::client(context.as_deref()).await?;
                 let (store, settings) = (HubStore::new(client.clone()), HubSettings::default());
-                let catalog = HubCatalog::new(client.clone());
-                let ports = Arc::new(assemble(catalog, Arc::new(store.clone()), cache, &door)?);
+                let catalog = Arc::new(HubCatalog::new(client.clone()));
+                let ownership = Arc::new(Leases::start(client.clone(), leases.clone()));
+                let ports = Arc::new(Assembled {
+                    catalog: catalog.clone(),
+                    store: Arc::new(store.clone()),
+                    repos: repos(cache, &door)?,
+                    forge: Forges::default(),
+                    clusters: Leaves::new(catalog, Some(client.clone()), self.clusters.clone()),
+                    ownership: ownership.clone(),
+                    clock: SystemClock,
+                });
                 let journal = Arc::new(HubJournal::new(store.clone()));
                 let access = Arc::new(HubAccess::new(client, &settings));
                 let finalizers = Finalizers::new(store.clone(), settings);
-                let shown = world.clone();
+                let (shown, acting) = (world.clone(), ownership.clone());
                 let rest = async move {
                     let publisher = Publisher::new(store);
-                    futures_util::future::join(finalizers.run(), show::show(&publisher, &shown)).await;
+                    futures_util::future::join(finalizers.run(), show::show(&publisher, &shown, &*acting)).await;
                 };
-                tracing::info!(%address, "weir serves on Kubernetes");
+                tracing::info!(%address, identity = leases.identity, "weir serves on Kubernetes");
                 let whole = Parts { ports, world, journal, access };
-                self.work(whole, door, signals, rest, beside).await
+                let served = self.work(whole, door, signals, rest, beside).await;
+                // Nothing is under way any more: another may go on at once.
+                ownership.release().await;
+                served
             }
         }
     }
@@ -277,10 +317,9 @@ impl Serving {
     }
 }
 
-fn assemble<C, S>(catalog: C, store: Arc<S>, cache: &Path, door: &Door) -> Result<Assembled<C, S>> {
+fn repos(cache: &Path, door: &Door) -> Result<Timed<GitRepos>> {
     let repos = GitRepos::open(cache, weir_git::Settings::default())?;
-    let repos = Timed::new(repos, door.metrics.clone());
-    Ok(Assembled { catalog, store, repos, forge: Forges::default(), clock: SystemClock })
+    Ok(Timed::new(repos, door.metrics.clone()))
 }
 
 fn backup(store: Arc<LocalStore>) -> Backup {

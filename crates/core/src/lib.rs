@@ -11,6 +11,7 @@
 //! rule goes where its question is asked.
 
 mod apply;
+mod branch;
 mod candidate;
 mod delivered;
 mod deployed;
@@ -33,6 +34,7 @@ mod policy;
 mod promotion;
 mod rehearsal;
 mod release;
+mod running;
 mod snapshot;
 mod step;
 mod support;
@@ -41,6 +43,7 @@ mod turnover;
 mod window;
 
 pub use apply::apply;
+pub use branch::{Branch, Place};
 
 pub use explain::{Because, Explanation, Situation, Weighs, explain};
 pub use freeze::{Freeze, Selector};
@@ -57,11 +60,12 @@ pub use plain_proposal::{Comment, Edit, PlainProposal, PlainReview, PlainState, 
 pub use plan::{EnvironmentPlan, Plan, Write, plan};
 pub use policy::{Concurrency, ForgeKind, Merge, Policy, PullRequest, RepoUrl, Repository, Strategy, When};
 pub use promotion::{
-    Approval, Base, Branch, Checks, Declared, Intent, Leg, LegFacts, Phase, Place, Problem, ProblemWith, Promotion,
-    PromotionKey, Proposal, ProposalState, Rejection, Review, Turn,
+    Approval, Base, Checks, Declared, Intent, Leg, LegFacts, Phase, Problem, ProblemWith, Promotion, PromotionKey,
+    Proposal, ProposalState, Rejection, Review, Turn,
 };
 pub use rehearsal::{Carried, Fact, FactError, Rehearsal};
 pub use release::{FluxSuffix, Release, ReleaseError, Revision, WorkloadKey, WorkloadKind};
+pub use running::{Running, RunningState};
 pub use snapshot::{EnvironmentRecord, FirstSuccess, Refusal, Snapshot, TargetRecord};
 pub use turnover::{RequestError, request};
 pub use window::{Period, PeriodError, Window, WindowState};

@@ -173,7 +173,7 @@ fn cross<'a>(
     let policy = into.definition.promotion.as_ref();
     let when = policy.map_or(When::Any, |policy| policy.when);
     let passable = !pipeline.deleted && !from.targets.is_empty() && !into.targets.is_empty();
-    let in_git = policy.is_none_or(|policy| policy.strategy.has_repository());
+    let in_git = policy.is_none_or(|policy| policy.strategy.repository().is_some());
     let declared = if in_git { ledger.declared() } else { &[] };
     let mut candidate = None;
     let mut holds = Vec::new();

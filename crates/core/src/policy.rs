@@ -48,11 +48,20 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// Whether a Git repository says what the environment runs.
-    pub fn has_repository(&self) -> bool {
+    /// The repository that says what the environment runs. `None`: none does.
+    pub fn repository(&self) -> Option<&Repository> {
         match self {
-            Self::PullRequest(_) | Self::Push(_) => true,
-            Self::Notification => false,
+            Self::PullRequest(it) => Some(&it.repository),
+            Self::Push(repository) => Some(repository),
+            Self::Notification => None,
+        }
+    }
+
+    /// The forge that its pull requests are on. `None`: there are none, or Weir keeps the proposals itself.
+    pub fn forge(&self) -> Option<ForgeKind> {
+        match self {
+            Self::PullRequest(it) => Some(it.forge).filter(|forge| *forge != ForgeKind::Git),
+            Self::Push(_) | Self::Notification => None,
         }
     }
 }

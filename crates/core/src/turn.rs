@@ -127,7 +127,7 @@ fn settle_live(line: &mut Line<'_>, pair: &Pair<'_, '_>, policy: &Policy, refusa
 /// Git decides: the base branch declares it. Without a repository, the other side accepted it.
 fn is_delivered(line: &Line<'_>, pair: &Pair<'_, '_>, policy: &Policy) -> bool {
     let promotion = &line.promotion;
-    if policy.strategy.has_repository() {
+    if policy.strategy.repository().is_some() {
         return is_declared(pair, &promotion.release);
     }
     promotion.leg.facts.accepted.is_some() || pair.into.runs(&promotion.release)

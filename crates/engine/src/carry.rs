@@ -2,17 +2,18 @@
 //!
 //! Every step is an *ensure*. It looks first, does only what is missing, and may be repeated at any time by anyone; what
 //! it would do for the second time it finds done. It decides nothing: what it learns is a fact on the record, and right
-//! before a change that others see it asks [`plan`] once more whether that is still wanted.
+//! before a change that others see it asks [`weir_core::plan`] once more whether that is still wanted.
 //!
 //! The steps are the modules: `propose`, `merge` (and the push without a proposal), `close`. `own` is a proposal that Weir
 //! keeps itself, `there` a pull request on a forge. `train` brings the changes of many onto one base branch, `places`
-//! finds what to edit, `words` says what it is for.
+//! finds what to edit, `words` says what it is for, and `record` is what is read and written of the promotion itself.
 
 mod close;
 mod merge;
 mod own;
 mod places;
 mod propose;
+mod record;
 mod there;
 mod train;
 mod trouble;
@@ -21,12 +22,9 @@ mod words;
 use jiff::Timestamp;
 use weir_core::{
     Base, BranchName, CommitId, Declared, ForgeKind, Intent, LegFacts, Place, PlainProposal, PlainState, Promotion,
-    PromotionKey, ProposalState, Repository, Strategy, plan,
+    PromotionKey, ProposalState, Repository,
 };
-use weir_ports::{
-    Clock as _, ConfigRepos as _, ForgeAccess, PullRequest, Record, RecordKey, RepoAccess, RepoError, Store as _,
-    StoreError, Stored,
-};
+use weir_ports::{Clock as _, ConfigRepos as _, ForgeAccess, PullRequest, RepoAccess, RepoError};
 
 use crate::{
     access::access,
@@ -39,6 +37,9 @@ use crate::{
 pub(crate) use places::{MARKER, Places, Scope};
 pub(crate) use train::Stations;
 pub(crate) use trouble::Trouble;
+
+/// How many turns back another process may be.
+const EARLIER: usize = 3;
 
 /// What a step is taken with.
 pub(crate) struct Carrier<'a, P> {
@@ -64,6 +65,8 @@ pub(crate) enum Ended {
 /// One promotion in the hands of a carrier: the record as it is being worked on, and how it is defined.
 struct Load<'a> {
     promotion: Promotion,
+    /// The facts as they stand in the store, as far as this carrier knows.
+    written: LegFacts,
     repository: &'a Repository,
     access: RepoAccess,
     branch: BranchName,
@@ -101,6 +104,25 @@ impl Load<'_> {
 
     fn facts(&mut self) -> &mut LegFacts {
         &mut self.promotion.leg.facts
+    }
+
+    /// What the base branch declares. Written down when that changed, or when it was merged into since.
+    fn see_base(&mut self) -> Result<(), Trouble> {
+        let declares = self.places.declared(self.scope(), &self.promotion.release)?;
+        let facts = &self.promotion.leg.facts;
+        let merged = facts.proposal.as_ref().and_then(|proposal| match &proposal.state {
+            ProposalState::Merged { at, .. } => Some(*at),
+            _ => None,
+        });
+        let known = facts.base.as_ref().is_some_and(|base| {
+            base.commit == self.base && base.declares == declares && merged.is_none_or(|at| base.seen >= at)
+        });
+        if !known {
+            // Not when it is written down: what was merged since the look is not in it.
+            let (commit, seen) = (self.base.clone(), self.looked.at);
+            self.facts().base = Some(Base { commit, seen, declares });
+        }
+        Ok(())
     }
 
     fn place(&self) -> Place {
@@ -154,9 +176,9 @@ impl<P: Ports> Carrier<'_, P> {
             return self.leave(promotion, &at).await;
         }
         let Some(strategy) = &strategy else { return self.abandon(promotion).await };
-        let Some((repository, forge)) = repository(strategy) else { return self.notify(promotion).await };
+        let Some(repository) = strategy.repository() else { return self.notify(promotion).await };
         let decided_on = promotion.leg.facts.base.as_ref().map(|base| base.declares.clone());
-        let mut load = self.load(promotion, repository, forge).await?;
+        let mut load = self.load(promotion, repository, strategy.forge()).await?;
         if load.promotion.leg.facts.base.as_ref().map(|base| &base.declares) != decided_on.as_ref() {
             // What was decided was decided on something else. With this on the record, it is decided anew.
             if load.promotion.leg.intent != Some(Intent::Locate) {
@@ -202,12 +224,38 @@ impl<P: Ports> Carrier<'_, P> {
                 Proposed::There(there, found)
             }
         };
-        let mut load = Load { promotion, repository, access, branch, looked, base, tip, places, forge, proposed };
+        let written = promotion.leg.facts.clone();
+        let mut load =
+            Load { promotion, written, repository, access, branch, looked, base, tip, places, forge, proposed };
         load.facts().problem = None;
-        self.see_base(&mut load)?;
+        if !load.is_ours() {
+            self.recognise(&mut load).await?;
+        }
+        load.see_base()?;
         self.see_merge(&mut load).await?;
         self.see_proposal(&mut load).await?;
         Ok(load)
+    }
+
+    /// What is on the branch may be from another process: for a later promotion, which this process does not know of yet,
+    /// or for an earlier one whose turn had passed without the other knowing. It was written down before it was pushed.
+    async fn recognise(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
+        let Some(tip) = load.tip.clone() else { return Ok(()) };
+        let turn = |ordinal| PromotionKey { ordinal, ..load.promotion.key.clone() };
+        let (ordinal, later) = (load.promotion.key.ordinal, turn(load.promotion.key.ordinal + 1));
+        let earlier: Vec<_> = (1..ordinal).rev().take(EARLIER).map(turn).collect();
+        if self.promotion(&later).await?.is_some() {
+            return Err(Trouble::Unwanted);
+        }
+        for key in earlier {
+            let earlier = self.promotion(&key).await?.and_then(|earlier| earlier.leg.facts.branch);
+            if let Some(earlier) = earlier.filter(|earlier| earlier.name == load.branch && earlier.is_ours(&tip)) {
+                let known = load.promotion.leg.facts.branch.clone().unwrap_or(earlier);
+                load.facts().branch = Some(known.with(tip));
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Brings the facts of the proposal up to date.
@@ -241,84 +289,6 @@ impl<P: Ports> Carrier<'_, P> {
         }
         let heads = self.ports.repos().look(access, &branches).await?.try_into().unwrap_or_default();
         Ok(Look { at: now, repository: repository.url.clone(), branches, heads })
-    }
-
-    /// What the base branch declares. Written down when that changed, or when it was merged into since.
-    fn see_base(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
-        let declares = load.places.declared(load.scope(), &load.promotion.release)?;
-        let facts = &load.promotion.leg.facts;
-        let merged = facts.proposal.as_ref().and_then(|proposal| match &proposal.state {
-            ProposalState::Merged { at, .. } => Some(*at),
-            _ => None,
-        });
-        let known = facts.base.as_ref().is_some_and(|base| {
-            base.commit == load.base && base.declares == declares && merged.is_none_or(|at| base.seen >= at)
-        });
-        if !known {
-            let (commit, seen) = (load.base.clone(), self.ports.clock().now());
-            load.facts().base = Some(Base { commit, seen, declares });
-        }
-        Ok(())
-    }
-
-    /// Whether no later promotion has the turn by now.
-    fn has_the_turn(&self, key: &PromotionKey) -> bool {
-        let newest = self.world.look(&key.pipeline, |known| known.newest(&key.environment).map(|it| it.key.clone()));
-        newest.flatten().as_ref() == Some(key)
-    }
-
-    /// Writes down what was learnt, if it is anything new. What is seen after the turn has passed is another's to tell.
-    async fn learn(&self, load: &mut Load<'_>) -> Result<(), Trouble> {
-        if !self.has_the_turn(&load.promotion.key) {
-            return Err(Trouble::Unwanted);
-        }
-        let facts = load.promotion.leg.facts.clone();
-        self.amend(&load.promotion.key, |known| known.clone_from(&facts)).await
-    }
-
-    /// Changes the facts of a promotion, whatever else was written to it in the meantime: nobody else writes facts.
-    async fn amend(&self, key: &PromotionKey, change: impl Fn(&mut LegFacts)) -> Result<(), Trouble> {
-        let record = RecordKey::Promotion(key.clone());
-        loop {
-            let Some(Stored { record: Record::Promotion(mut promotion), version }) =
-                self.ports.store().get(&record).await?
-            else {
-                return Ok(());
-            };
-            let before = promotion.leg.facts.clone();
-            change(&mut promotion.leg.facts);
-            if promotion.leg.facts == before {
-                return Ok(());
-            }
-            let record = Record::Promotion(promotion);
-            match self.ports.store().replace(record.clone(), version).await {
-                Ok(version) => {
-                    self.world.keep(Stored { record, version });
-                    return Ok(());
-                }
-                Err(StoreError::Moved(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
-    /// The promotion as it is now, in the world, too.
-    async fn promotion(&self, key: &PromotionKey) -> Result<Option<Promotion>, Trouble> {
-        let stored = self.ports.store().get(&RecordKey::Promotion(key.clone())).await?;
-        let Some(Stored { record: Record::Promotion(promotion), version }) = stored else { return Ok(None) };
-        self.world.keep(Stored { record: Record::Promotion(promotion.clone()), version });
-        Ok(Some(*promotion))
-    }
-
-    /// Whether a step is still wanted at this very moment.
-    fn wants(&self, key: &PromotionKey, intent: &Intent) -> bool {
-        let now = self.ports.clock().now();
-        let wanted = self.world.look(&key.pipeline, |known| {
-            let plan = plan(known.pipeline(), known.snapshot(), now);
-            let promotion = plan.promotion(key, known.snapshot());
-            promotion.is_some_and(|promotion| promotion.leg.intent.as_ref() == Some(intent))
-        });
-        wanted == Some(true)
     }
 
     /// The branch of the proposal: the one that was used before, or else the plain name if nobody else has it.
@@ -358,15 +328,6 @@ impl<P: Ports> Carrier<'_, P> {
         let pause = trouble.pause(failures, self.ports.clock().random());
         let now = self.ports.clock().now();
         now.checked_add(pause).unwrap_or(now)
-    }
-}
-
-/// The repository that a strategy changes, and the forge that its pull requests are on.
-fn repository(strategy: &Strategy) -> Option<(&Repository, Option<ForgeKind>)> {
-    match strategy {
-        Strategy::Notification => None,
-        Strategy::Push(repository) => Some((repository, None)),
-        Strategy::PullRequest(it) => Some((&it.repository, Some(it.forge).filter(|forge| *forge != ForgeKind::Git))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a proposal changes, file by file, for reviewers.
 
 use thiserror::Error;
-use weir_core::{CommitId, PlainProposal, PromotionKey, Repository, Strategy, promotion_name};
+use weir_core::{CommitId, PlainProposal, PromotionKey, Repository, promotion_name};
 use weir_ports::{ConfigRepos as _, FilePath, FileQuery, PathGlob, RepoAccess, RepoError};
 
 use crate::{
@@ -54,11 +54,7 @@ pub async fn difference(
 }
 
 fn repository(known: &Known, key: &PromotionKey) -> Option<Repository> {
-    match &known.pipeline().environment(&key.environment)?.promotion.as_ref()?.strategy {
-        Strategy::PullRequest(it) => Some(it.repository.clone()),
-        Strategy::Push(repository) => Some(repository.clone()),
-        Strategy::Notification => None,
-    }
+    known.pipeline().environment(&key.environment)?.promotion.as_ref()?.strategy.repository().cloned()
 }
 
 /// The texts of files, in the order of their paths.

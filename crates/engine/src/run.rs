@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use jiff::{SignedDuration, Timestamp};
 use weir_core::{PipelineKey, PromotionKey};
-use weir_ports::{Catalog as _, Clock as _, Store as _};
+use weir_ports::{Catalog as _, CatalogNotice, Clock as _, Clusters as _, Ownership as _, Store as _};
 
 use crate::{
     carry::{Carrier, Ended},
@@ -59,6 +59,8 @@ impl<P: Ports> Engine<P> {
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
         let mut store = self.ports.store().watch();
         let mut catalog = self.ports.catalog().watch();
+        let mut clusters = self.ports.clusters().watch();
+        let mut ownership = self.ports.ownership().watch();
         let mut queue = Queue::new();
         let mut failures: BTreeMap<Job, u32> = BTreeMap::new();
         let mut jobs: FuturesUnordered<BoxFuture<'_, (Job, Outcome)>> = FuturesUnordered::new();
@@ -93,11 +95,18 @@ impl<P: Ports> Engine<P> {
                     }
                 }
                 Some(notice) = catalog.next() => {
-                    self.world.define(notice);
+                    self.define(notice);
                     while let Some(Some(notice)) = catalog.next().now_or_never() {
-                        self.world.define(notice);
+                        self.define(notice);
                     }
                 }
+                Some(seen) = clusters.next() => {
+                    self.world.see(seen);
+                    while let Some(Some(seen)) = clusters.next().now_or_never() {
+                        self.world.see(seen);
+                    }
+                }
+                Some(()) = ownership.next() => self.world.begin_anew(),
                 Some((job, outcome)) = jobs.next() => {
                     let now = self.ports.clock().now();
                     if outcome.failed {
@@ -116,10 +125,28 @@ impl<P: Ports> Engine<P> {
         }
     }
 
+    /// Takes in what the catalog tells, and looks at the clusters accordingly.
+    fn define(&self, notice: CatalogNotice) {
+        let pipeline = match &notice {
+            CatalogNotice::Defined(definition) => Some(definition.pipeline.key.clone()),
+            CatalogNotice::Gone(key) => Some(key.clone()),
+            CatalogNotice::Problems(_) | CatalogNotice::Listed => None,
+        };
+        self.world.define(notice);
+        if let Some(pipeline) = pipeline {
+            self.ports.clusters().want(&pipeline, self.world.interest(&pipeline));
+        }
+    }
+
+    /// Whether it is time to act for a pipeline. If not, it is looked at again when that changes.
+    fn acts_for(&self, pipeline: &PipelineKey) -> bool {
+        self.ports.ownership().owns(pipeline) && self.world.is_seen(pipeline)
+    }
+
     /// Queues whatever has to be looked at because something changed.
     fn wake(&self, queue: &mut Queue<Job>, now: Timestamp) {
         let wakes = self.world.wakes();
-        for pipeline in wakes.decide {
+        for pipeline in wakes.decide.into_iter().filter(|pipeline| self.ports.ownership().owns(pipeline)) {
             for repository in self.repositories(&pipeline) {
                 let job = Job::Poll(repository);
                 if !queue.has(&job) {
@@ -135,6 +162,9 @@ impl<P: Ports> Engine<P> {
 
     async fn perform(&self, job: Job, failures: u32) -> (Job, Outcome) {
         let outcome = match &job {
+            Job::Decide(pipeline) | Job::Carry(PromotionKey { pipeline, .. }) if !self.acts_for(pipeline) => {
+                Outcome::default()
+            }
             Job::Decide(pipeline) => {
                 let next = decide(pipeline, &self.world, &*self.ports).await;
                 Outcome { next, ..Outcome::default() }

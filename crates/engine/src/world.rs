@@ -1,6 +1,6 @@
-//! One index of all definitions and records: what the engine decides on, and what the API shows.
+//! One index of all definitions, records and sightings: what the engine decides on, and what the API shows.
 //!
-//! It is fed by the watches of catalog and store, and by whoever has just written a record and wants to see it at once.
+//! It is fed by the watches of catalog, store and clusters, and by whoever has just written a record and wants to see it at once.
 //! A record that is older than the one that is known changes nothing, so the order in which they tell does not matter.
 //! Whatever changes wakes the engine and is told to those who follow [`Changes`].
 
@@ -10,12 +10,12 @@ mod entry;
 use std::{
     collections::{BTreeMap, BTreeSet},
     mem,
-    sync::{Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use tokio::sync::Notify;
 use weir_core::{Freeze, Name, PipelineKey, PromotionKey};
-use weir_ports::{CatalogNotice, Notice, Record, RecordKey, RecordVersion, Stored};
+use weir_ports::{CatalogNotice, Interest, Notice, Record, RecordKey, RecordVersion, Seen, Stored};
 
 pub use changes::{Change, ChangeId, Changes, Missed, What};
 use entry::Kept;
@@ -194,6 +194,32 @@ impl World {
         }
     }
 
+    /// What shall be seen of the targets of a pipeline.
+    pub(crate) fn interest(&self, pipeline: &PipelineKey) -> Option<Arc<Interest>> {
+        self.read().pipelines.get(pipeline)?.interest().cloned()
+    }
+
+    /// Takes in what was seen of a target.
+    pub fn see(&self, seen: Seen) {
+        let mut index = self.write();
+        let Some(known) = index.pipelines.get_mut(&seen.pipeline) else { return };
+        let Some(environment) = seen.interest.targets.get(&seen.target).cloned() else { return };
+        let (pipeline, waited) = (seen.pipeline.clone(), !known.is_seen());
+        if known.see(seen) {
+            if waited && known.is_seen() {
+                self.woken().carry.extend(known.intending());
+            }
+            self.tell(&pipeline, What::Sighting(environment));
+        }
+    }
+
+    /// Looks at everything anew, because other pipelines are acted for than before.
+    pub(crate) fn begin_anew(&self) {
+        let index = self.read();
+        self.woken().carry.extend(index.pipelines.values().flat_map(Known::intending));
+        self.decide_all(&index);
+    }
+
     /// Somebody says that something may have happened to the proposals of a pipeline.
     pub fn poke(&self, pipeline: &PipelineKey) {
         let index = self.read();
@@ -226,9 +252,26 @@ impl World {
         self.wake.notify_one();
     }
 
-    /// What has to be looked at since this was last asked. Nothing, until the world is ready.
+    /// What has to be looked at since this was last asked. Nothing, until the world is ready; and of a pipeline, until all
+    /// its targets have been seen.
     pub(crate) fn wakes(&self) -> Wakes {
-        if self.is_ready() { mem::take(&mut *self.woken()) } else { Wakes::default() }
+        let index = self.read();
+        if !index.defined || !index.listed {
+            return Wakes::default();
+        }
+        let waits = |key: &PipelineKey| index.pipelines.get(key).is_some_and(|known| !known.is_seen());
+        let mut woken = self.woken();
+        let Wakes { decide, carry } = mem::take(&mut *woken);
+        let (wait, decide) = decide.into_iter().partition(waits);
+        woken.decide = wait;
+        let (wait, carry) = carry.into_iter().partition(|promotion: &PromotionKey| waits(&promotion.pipeline));
+        woken.carry = wait;
+        Wakes { decide, carry }
+    }
+
+    /// Whether all targets of a pipeline have been seen.
+    pub(crate) fn is_seen(&self, pipeline: &PipelineKey) -> bool {
+        self.read().pipelines.get(pipeline).is_none_or(Known::is_seen)
     }
 
     /// Returns when something has changed since [`wakes`](Self::wakes) was asked.

@@ -16,6 +16,7 @@ mod fault;
 mod finalizers;
 mod journal;
 mod kept;
+mod leases;
 mod pipelines;
 mod publisher;
 mod settings;
@@ -27,7 +28,8 @@ pub use access::HubAccess;
 pub use catalog::HubCatalog;
 pub use finalizers::Finalizers;
 pub use journal::HubJournal;
-pub use publisher::{Published, Publisher, Shown, Workloads};
+pub use leases::{LeaseSettings, Leases};
+pub use publisher::{Published, Publisher, Shown};
 pub use settings::HubSettings;
 pub use store::HubStore;
 

@@ -2,14 +2,15 @@
 //!
 //! - [`LocalStore`] keeps records and the journal in one SQLite file of a data folder. What it acknowledged survives a
 //!   power cut; writes that wait for the disk at the same time go there together.
-//! - [`FolderCatalog`] reads pipelines and Secrets from a folder of manifests, and follows it. A file that breaks is
+//! - [`FolderCatalog`] reads pipelines, clusters and Secrets from a folder of manifests, and follows it. A file that breaks is
 //!   reported, and what it said last stays in force.
 //! - [`Tokens`] says who may do what from a file of hashed tokens; [`Everyone`] lets everybody do everything, for a
 //!   listener that only this machine reaches.
-//! - [`SystemClock`] is the time.
+//! - [`SystemClock`] is the time, and [`Alone`] says that there is nobody else.
 //!
 //! Nothing here decides anything, and nothing deletes what it cannot read.
 
+mod alone;
 mod catalog;
 mod clock;
 mod everyone;
@@ -17,6 +18,7 @@ mod stamp;
 mod store;
 mod tokens;
 
+pub use alone::Alone;
 pub use catalog::{FolderCatalog, FolderError};
 pub use clock::SystemClock;
 pub use everyone::Everyone;

@@ -186,6 +186,12 @@ impl Store for LocalStore {
         row.read(&self.sources.damage).map(Some).ok_or_else(damaged)
     }
 
+    async fn freezes(&self) -> Result<Vec<Stored>, StoreError> {
+        let damage = &self.sources.damage;
+        let rows = self.sources.readers.read(|database| freezes(database)).await?;
+        Ok(rows.into_iter().filter_map(|row| row.read(damage)).collect())
+    }
+
     async fn create(&self, record: Record) -> Result<RecordVersion, StoreError> {
         let written = written(record).map_err(StoreError::Unavailable)?;
         self.write(Work::Create(written)).await
@@ -250,6 +256,11 @@ fn find(database: &Connection, key: &RowKey) -> rusqlite::Result<Option<Row>> {
     let RowKey { kind, namespace, pipeline, environment, name } = key;
     let mut statement = database.prepare_cached(&one)?;
     statement.query_row(params![kind, namespace, pipeline, environment, name], Row::of).optional()
+}
+
+fn freezes(database: &Connection) -> rusqlite::Result<Vec<Row>> {
+    let all = format!("SELECT {COLUMNS} FROM records WHERE kind = 'Freeze' AND removed IS NULL");
+    database.prepare_cached(&all)?.query_map((), Row::of)?.collect()
 }
 
 /// A record in the form in which it is kept, made on the thread of whoever asks.

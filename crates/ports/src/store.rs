@@ -17,6 +17,9 @@ pub trait Store: Send + Sync {
     /// The record as it is now.
     fn get(&self, key: &RecordKey) -> impl Future<Output = Result<Option<Stored>, StoreError>> + Send;
 
+    /// The freezes as they are now. A watch tells them, too, but a moment later.
+    fn freezes(&self) -> impl Future<Output = Result<Vec<Stored>, StoreError>> + Send;
+
     /// Keeps a new record. That there is one already is [`StoreError::Exists`]: whoever creates it first has it.
     fn create(&self, record: Record) -> impl Future<Output = Result<RecordVersion, StoreError>> + Send;
 

@@ -7,9 +7,11 @@
 mod catalog;
 mod chance;
 mod clock;
+mod clusters;
 mod fate;
 mod forge;
 mod journal;
+mod ownership;
 mod repos;
 mod store;
 
@@ -20,9 +22,11 @@ use weir_engine::Ports;
 pub use catalog::SimCatalog;
 pub use chance::Chance;
 pub use clock::SimClock;
+pub use clusters::SimClusters;
 pub use fate::{Fate, Weather};
 pub use forge::{Kept, SimForge};
 pub use journal::SimJournal;
+pub use ownership::SimOwnership;
 pub use repos::{BaseMove, SimRepos};
 pub use store::SimStore;
 
@@ -39,6 +43,8 @@ pub struct Sim {
     pub repos: SimRepos,
     /// Their pull requests.
     pub forge: SimForge,
+    /// What runs where.
+    pub clusters: SimClusters,
     /// The definitions.
     pub catalog: SimCatalog,
     /// Who did what.
@@ -54,6 +60,7 @@ impl Sim {
         let repos = SimRepos::new(fate.clone(), clock.clone());
         Self {
             store: SimStore::new(fate.clone()),
+            clusters: SimClusters::new(fate.clone()),
             forge: SimForge::new(repos.clone(), fate, clock.clone()),
             repos,
             catalog: SimCatalog::default(),
@@ -70,6 +77,8 @@ impl Sim {
             repos: self.repos.under(fate.clone()),
             forge: self.forge.under(fate.clone()),
             catalog: self.catalog.clone(),
+            clusters: self.clusters.under(fate.clone()),
+            ownership: SimOwnership::default(),
             clock: self.clock.clone(),
         }
     }
@@ -87,7 +96,17 @@ pub struct SimPorts {
     repos: SimRepos,
     forge: SimForge,
     catalog: SimCatalog,
+    clusters: SimClusters,
+    ownership: SimOwnership,
     clock: SimClock,
+}
+
+impl SimPorts {
+    /// The same, but only as long as this says so.
+    #[must_use]
+    pub fn owned_by(self, ownership: SimOwnership) -> Self {
+        Self { ownership, ..self }
+    }
 }
 
 impl Ports for SimPorts {
@@ -95,6 +114,8 @@ impl Ports for SimPorts {
     type Store = SimStore;
     type Repos = SimRepos;
     type Forge = SimForge;
+    type Clusters = SimClusters;
+    type Ownership = SimOwnership;
     type Clock = SimClock;
 
     fn catalog(&self) -> &SimCatalog {
@@ -111,6 +132,14 @@ impl Ports for SimPorts {
 
     fn forge(&self) -> &SimForge {
         &self.forge
+    }
+
+    fn clusters(&self) -> &SimClusters {
+        &self.clusters
+    }
+
+    fn ownership(&self) -> &SimOwnership {
+        &self.ownership
     }
 
     fn clock(&self) -> &SimClock {

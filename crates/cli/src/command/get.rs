@@ -139,6 +139,9 @@ struct Versions {
     /// Only versions that begin like this
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
+    /// Only what runs this container image, such as podinfo or podinfo:6.1.0; with * at the end, any that begins like that
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
     /// Only what is not healthy
     #[arg(long)]
     unhealthy: bool,
@@ -205,9 +208,10 @@ impl Get {
                     ("cluster", &it.cluster),
                     ("workload", &it.workload),
                     ("version", &it.version),
+                    ("image", &it.image),
                 ]);
                 query.extend(it.unhealthy.then(|| ("healthy", "false".to_owned())));
-                let header = &["PIPELINE", "ENVIRONMENT", "TARGET", "WORKLOAD", "VERSION", "HEALTHY", "SINCE"];
+                let header = &["PIPELINE", "ENVIRONMENT", "TARGET", "WORKLOAD", "VERSION", "IMAGES", "HEALTHY", "SINCE"];
                 let nothing = "no versions found";
                 it.common.show(List { path: "/api/v1/versions", query, header, rows: version, nothing })
             }
@@ -342,9 +346,16 @@ fn version(item: &Value) -> Vec<Vec<String>> {
         or_dash(text(item, "/target")),
         text(item, "/workload"),
         or_dash(text(item, "/version")),
+        or_dash(images(item)),
         text(item, "/healthy"),
         moment(item, "/since"),
     ]]
+}
+
+/// The images, without their registries and folders.
+fn images(item: &Value) -> String {
+    let name = |image: &Value| text(image, "").rsplit('/').next().unwrap_or_default().to_owned();
+    list(item, "/images").iter().map(name).collect::<Vec<_>>().join(",")
 }
 
 fn freeze(item: &Value) -> Vec<Vec<String>> {

@@ -4,6 +4,9 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use anyhow::Result;
 use clap::Args;
+use weir_kube::{hub::LeaseSettings, leaf::LeafSettings};
+use weir_local::SystemClock;
+use weir_ports::Clock as _;
 
 use crate::serve::{Home, Log, LogFormat, Serving, serve};
 
@@ -53,6 +56,14 @@ pub(crate) struct Serve {
     /// How often repositories are looked at, to notice what others do there
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     poll: String,
+    #[command(flatten)]
+    clusters: OnClusters,
+    /// On Kubernetes: how many shards the pipelines fall into, so that several processes can share them. The same for all
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    shards: u32,
+    /// On Kubernetes: the namespace of the Leases. Default: the one that this runs in, or `weir-system`
+    #[arg(long, value_name = "NAME", conflicts_with = "manifests")]
+    lease_namespace: Option<String>,
     /// How much is logged: error, warn, info, debug
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log_level: tracing::Level,
@@ -61,13 +72,45 @@ pub(crate) struct Serve {
     log_format: LogFormat,
 }
 
+/// What may be done on, and for, the clusters that are watched.
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+struct OnClusters {
+    /// Let kubeconfigs of clusters start programs on this machine (`exec`)
+    #[arg(long)]
+    allow_kubeconfig_exec: bool,
+    /// Let kubeconfigs of clusters name files on this machine
+    #[arg(long)]
+    allow_kubeconfig_files: bool,
+    /// Let kubeconfigs of clusters leave the identity of the API server unchecked
+    #[arg(long)]
+    allow_insecure_tls: bool,
+    /// Label the workloads of pipelines on their clusters with `pipelines.weave.works/name`, `/env` and `/target`
+    #[arg(long)]
+    label_workloads: bool,
+}
+
+impl From<OnClusters> for LeafSettings {
+    fn from(on: OnClusters) -> Self {
+        Self {
+            allow_exec: on.allow_kubeconfig_exec,
+            allow_files: on.allow_kubeconfig_files,
+            allow_insecure_tls: on.allow_insecure_tls,
+            label_workloads: on.label_workloads,
+            ..Self::default()
+        }
+    }
+}
+
 impl Serve {
     pub(super) fn run(self) -> Result<()> {
         let home = match (self.manifests, self.data) {
             (Some(manifests), Some(data)) => Home::Folders { manifests, data },
             (_, cache) => {
                 let cache = cache.unwrap_or_else(|| std::env::temp_dir().join("weir-repositories"));
-                Home::Cluster { context: self.context, cache }
+                let namespace = self.lease_namespace.unwrap_or_else(own_namespace);
+                let leases = LeaseSettings { shards: self.shards, ..LeaseSettings::new(namespace, identity()) };
+                Home::Cluster { context: self.context, cache, leases }
             }
         };
         let mut serving = Serving::new(home, self.listen)?;
@@ -76,10 +119,25 @@ impl Serve {
         serving.author = weir_ports::Signature::new(self.author_name, self.author_email)?;
         serving.accept_unsigned_events = self.accept_unsigned_events;
         serving.poll = weir_api::parse_duration(&self.poll)?;
+        serving.clusters = self.clusters.into();
         serving.log = Log { level: self.log_level, format: self.log_format };
         serve(serving, async |_, stop| {
             stop.wait().await;
             Ok(())
         })
     }
+}
+
+/// Where every Pod finds the namespace that it runs in.
+const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+
+fn own_namespace() -> String {
+    let told = std::fs::read_to_string(NAMESPACE_FILE).ok().map(|text| text.trim().to_owned());
+    told.filter(|text| !text.is_empty()).unwrap_or_else(|| "weir-system".to_owned())
+}
+
+/// A name that no other process has, and that tells people which one it is.
+fn identity() -> String {
+    let host = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
+    format!("{}-{:08x}", host.unwrap_or_else(|| "weir".to_owned()), SystemClock.random() >> 32)
 }

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use futures_util::StreamExt as _;
 use weir_core::{PipelineKey, Promotion};
 use weir_engine::{What, World};
-use weir_kube::hub::{Publisher, Shown, Workloads};
+use weir_kube::hub::{Publisher, Shown};
 use weir_local::SystemClock;
-use weir_ports::{Clock as _, StoreError};
+use weir_ports::{Clock as _, Ownership, StoreError};
 
 /// How long changes are gathered before they are shown: what belongs together is one write.
 const GATHER: Duration = Duration::from_millis(200);
@@ -14,14 +15,16 @@ const GATHER: Duration = Duration::from_millis(200);
 /// How long to wait after the API server did not take something.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Follows the world for as long as it is polled, and writes the status of Pipelines, and Events.
-pub(super) async fn show(publisher: &Publisher, world: &World) {
+/// Follows the world for as long as it is polled, and writes the status of the Pipelines that this process acts for, and
+/// Events.
+pub(super) async fn show(publisher: &Publisher, world: &World, ownership: &impl Ownership) {
     let mut seen = world.changes().end();
     let mut due = all(world);
+    let mut gains = ownership.watch();
     loop {
         let mut failed = BTreeSet::new();
         if world.is_ready() {
-            for key in std::mem::take(&mut due) {
+            for key in std::mem::take(&mut due).into_iter().filter(|key| ownership.owns(key)) {
                 if let Err(error) = show_one(publisher, world, &key).await {
                     tracing::warn!(pipeline = %key, %error, "the status of a Pipeline cannot be written");
                     failed.insert(key);
@@ -32,6 +35,7 @@ pub(super) async fn show(publisher: &Publisher, world: &World) {
             async { if failed.is_empty() { std::future::pending().await } else { tokio::time::sleep(PAUSE).await } };
         tokio::select! {
             () = world.changes().after(seen) => tokio::time::sleep(GATHER).await,
+            Some(()) = gains.next() => due.extend(all(world)),
             () = again => {}
         }
         due.extend(failed);
@@ -61,16 +65,15 @@ fn all(world: &World) -> BTreeSet<PipelineKey> {
 async fn show_one(publisher: &Publisher, world: &World, key: &PipelineKey) -> Result<(), StoreError> {
     let known = world.look(key, |known| {
         let defined = known.definition().is_some();
-        defined.then(|| (known.pipeline().clone(), known.snapshot().clone()))
+        (defined && known.is_seen()).then(|| (known.pipeline().clone(), known.snapshot().clone()))
     });
     let (Some(Some((pipeline, snapshot))), Some((generation, _))) = (known, publisher.seen(key)) else {
         return Ok(());
     };
     let name = format!("`{key}`");
     let problems: Vec<_> = world.problems().into_iter().filter(|problem| problem.contains(&name)).collect();
-    let (now, workloads) = (SystemClock.now(), Workloads::new());
-    let shown =
-        Shown { generation, pipeline: &pipeline, snapshot: &snapshot, workloads: &workloads, problems: &problems, now };
+    let now = SystemClock.now();
+    let shown = Shown { generation, pipeline: &pipeline, snapshot: &snapshot, problems: &problems, now };
     publisher.publish(&shown).await?;
     for promotion in newest(&snapshot.promotions) {
         publisher.announce(promotion, now).await?;

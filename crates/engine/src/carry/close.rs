@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weir_core::{Intent, Place, PlainState, Promotion, ProposalState};
 use weir_ports::{Clock as _, ConfigRepos as _, Forge as _, PullRequest, PullRequestState, Push, RepoError};
 
-use super::{Carrier, Load, Proposed, Trouble, repository};
+use super::{Carrier, Load, Proposed, Trouble};
 use crate::ports::Ports;
 
 impl<P: Ports> Carrier<'_, P> {
@@ -30,12 +30,12 @@ impl<P: Ports> Carrier<'_, P> {
     /// Leaves the place where the branch was written before the definition said otherwise.
     pub(super) async fn leave(&self, promotion: Promotion, at: &Place) -> Result<(), Trouble> {
         let strategy = at.strategy()?;
-        let Some((repository, forge)) = repository(&strategy) else { return Ok(()) };
+        let Some(repository) = strategy.repository() else { return Ok(()) };
         let note = match &promotion.leg.intent {
             Some(Intent::Close(note)) => note.clone(),
             _ => "The pipeline goes another way by now.".into(),
         };
-        let mut load = self.load(promotion, repository, forge).await?;
+        let mut load = self.load(promotion, repository, strategy.forge()).await?;
         self.close(&mut load, note).await?;
         // Nothing is known yet of wherever it goes on.
         load.facts().base = None;

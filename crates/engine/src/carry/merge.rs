@@ -67,6 +67,7 @@ impl<P: Ports> Carrier<'_, P> {
             return Ok(());
         }
         // Right before the change that others see: gates may have closed, and freezes may have come.
+        self.catch_up(std::slice::from_ref(&load.promotion.key)).await?;
         if !self.wants(&load.promotion.key, &Intent::Merge(head.clone())) {
             return Err(Trouble::Unwanted);
         }

@@ -119,14 +119,15 @@ impl<P: Ports> Carrier<'_, P> {
             return answers;
         }
         // Right before the change that others see: gates may have closed, and freezes may have come.
-        let aboard = || passengers.iter().zip(&answers).filter(|(_, answer)| answer.is_ok());
-        let unwanted = aboard().any(|(it, _)| !self.wants(&it.promotion.key, &it.intent));
-        let pushed = if unwanted {
-            Err(Trouble::Stale)
-        } else {
-            let branch = load.repository.base.clone();
-            let push = Push { branch, commit: Some(tip.clone()), expect: Some(base) };
-            self.ports.repos().push(&load.access, &push).await.map_err(Trouble::from)
+        let aboard = || passengers.iter().zip(&answers).filter(|(_, answer)| answer.is_ok()).map(|(it, _)| it);
+        let keys: Vec<_> = aboard().map(|it| it.promotion.key.clone()).collect();
+        let push = Push { branch: load.repository.base.clone(), commit: Some(tip.clone()), expect: Some(base) };
+        let pushed = match self.catch_up(&keys).await {
+            Ok(()) if aboard().all(|it| self.wants(&it.promotion.key, &it.intent)) => {
+                self.ports.repos().push(&load.access, &push).await.map_err(Trouble::from)
+            }
+            Ok(()) => Err(Trouble::Stale),
+            Err(trouble) => Err(trouble),
         };
         match pushed {
             Ok(()) => answers.into_iter().map(|answer| answer.map(|_| Arrived { base: tip.clone() })).collect(),

@@ -5,9 +5,9 @@
 use jiff::{SignedDuration, Timestamp};
 use weir_core::{
     BranchName, Checks, CommitId, ForgeKind, Name, Namespace, PipelineKey, Promotion, PromotionKey, ProposalState,
-    Repository, Strategy,
+    Repository,
 };
-use weir_ports::{Clock as _, ConfigRepos as _, Forge as _, ForgeAccess, RepoAccess};
+use weir_ports::{Clock as _, ConfigRepos as _, Forge as _, ForgeAccess, Ownership as _, RepoAccess};
 
 use super::{Engine, Job, Outcome};
 use crate::{access::access, carry::Trouble, ports::Ports, world::Known};
@@ -57,7 +57,10 @@ impl<P: Ports> Engine<P> {
     pub(super) async fn poll(&self, key: &RepositoryKey) -> Outcome {
         let mut found = Vec::new();
         let mut all = std::collections::BTreeSet::new();
-        self.world.scan(None, |_, known| {
+        self.world.scan(None, |pipeline, known| {
+            if !self.ports.ownership().owns(pipeline) {
+                return true;
+            }
             for interest in interests(known) {
                 let repository = interest.repository();
                 if repository == *key {
@@ -140,21 +143,17 @@ impl Interest {
 fn interests(known: &Known) -> Vec<Interest> {
     let pipeline = known.pipeline();
     let interest = |environment: &weir_core::Environment| {
-        let (repository, forge) = match &environment.promotion.as_ref()?.strategy {
-            Strategy::Push(repository) => (repository, None),
-            Strategy::PullRequest(it) => (&it.repository, Some(it.forge).filter(|forge| *forge != ForgeKind::Git)),
-            Strategy::Notification => return None,
-        };
+        let strategy = &environment.promotion.as_ref()?.strategy;
         let promotion: &Promotion = known.newest(&environment.name)?;
         let facts = &promotion.leg.facts;
         let proposal = facts.proposal.as_ref().filter(|proposal| proposal.state == ProposalState::Open);
         Some(Interest {
             promotion: promotion.key.clone(),
-            repository: repository.clone(),
+            repository: strategy.repository()?.clone(),
             namespace: pipeline.key.namespace.clone(),
             base: Some(facts.base.as_ref()?.commit.clone()),
             restless: proposal.is_some_and(|it| it.changed_by.is_some() || it.checks != Checks::Passing),
-            forge: forge.filter(|_| proposal.is_some()),
+            forge: strategy.forge().filter(|_| proposal.is_some()),
             branch: facts.branch.as_ref().map(|it| (it.name.clone(), proposal.map(|proposal| proposal.head.clone()))),
         })
     };

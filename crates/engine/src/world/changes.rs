@@ -32,6 +32,8 @@ pub enum What {
     Environment(EnvironmentName),
     /// What was reported about an environment.
     Observation(EnvironmentName),
+    /// What is seen of an environment.
+    Sighting(EnvironmentName),
     /// A promotion.
     Promotion(PromotionKey),
     /// A proposal, by the promotion that opened it.

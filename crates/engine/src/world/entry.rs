@@ -1,12 +1,15 @@
 //! What is known of one pipeline.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use weir_core::{
-    EnvironmentName, ForgeKind, Freeze, Intent, Pipeline, PipelineKey, PlainProposal, PlainState, Promotion,
-    PromotionKey, ProposalState, Snapshot, Strategy,
+    EnvironmentName, Freeze, Intent, Pipeline, PipelineKey, PlainProposal, PlainState, Promotion, PromotionKey,
+    ProposalState, Snapshot, TargetKey,
 };
-use weir_ports::{Definition, PipelineRecord, Record, RecordKey, RecordVersion};
+use weir_ports::{Definition, Interest, PipelineRecord, Record, RecordKey, RecordVersion, Seen};
 
 /// What is known of one pipeline: how it is defined, and its records, ready to be decided on.
 #[derive(Debug)]
@@ -16,6 +19,10 @@ pub struct Known {
     /// As it is decided on: suspended if the definition or a person says so, deleted if it is no longer defined.
     pub(crate) pipeline: Pipeline,
     pub(crate) snapshot: Snapshot,
+    /// What shall be seen of its targets.
+    interest: Option<Arc<Interest>>,
+    /// The targets that nobody has looked at yet.
+    unseen: BTreeSet<TargetKey>,
     proposals: BTreeMap<PromotionKey, PlainProposal>,
     versions: BTreeMap<RecordKey, RecordVersion>,
 }
@@ -35,6 +42,8 @@ impl Known {
             record: PipelineRecord::default(),
             pipeline: Pipeline::deleted(key.clone()),
             snapshot: Snapshot { freezes, ..Snapshot::default() },
+            interest: None,
+            unseen: BTreeSet::new(),
             proposals: BTreeMap::new(),
             versions: BTreeMap::new(),
         }
@@ -53,6 +62,16 @@ impl Known {
     /// What it is decided on.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
+    }
+
+    /// What shall be seen of its targets. `None`: nothing, because it is not defined.
+    pub fn interest(&self) -> Option<&Arc<Interest>> {
+        self.interest.as_ref()
+    }
+
+    /// Whether every target has been looked at, so that it can be decided on.
+    pub fn is_seen(&self) -> bool {
+        self.unseen.is_empty()
     }
 
     /// The proposals that Weir keeps itself, oldest first.
@@ -77,6 +96,12 @@ impl Known {
         failed.map(|promotion| promotion.key.clone())
     }
 
+    /// The promotions with a step to take.
+    pub(super) fn intending(&self) -> impl Iterator<Item = PromotionKey> {
+        let intending = self.snapshot.promotions.iter().filter(|promotion| promotion.leg.intent.is_some());
+        intending.map(|promotion| promotion.key.clone())
+    }
+
     /// Which state of a record is known.
     pub(crate) fn version(&self, key: &RecordKey) -> Option<RecordVersion> {
         self.versions.get(key).copied()
@@ -86,6 +111,7 @@ impl Known {
     pub(super) fn define(&mut self, definition: Definition) -> bool {
         let news = self.definition.as_ref() != Some(&definition);
         self.pipeline.clone_from(&definition.pipeline);
+        self.look_for(Interest::of(&definition));
         self.definition = Some(definition);
         self.settle();
         news
@@ -95,6 +121,38 @@ impl Known {
     pub(super) fn undefine(&mut self) {
         self.definition = None;
         self.pipeline.deleted = true;
+        self.interest = None;
+        self.unseen.clear();
+        self.snapshot.sightings.clear();
+    }
+
+    fn look_for(&mut self, interest: Interest) {
+        if self.interest.as_deref() == Some(&interest) {
+            return;
+        }
+        let alike = |known: &Interest| known.application == interest.application && known.version == interest.version;
+        if self.interest.as_deref().is_some_and(alike) {
+            self.snapshot.sightings.retain(|target, _| interest.targets.contains_key(target));
+        } else {
+            self.snapshot.sightings.clear();
+        }
+        self.unseen = interest.targets.keys().cloned().collect();
+        self.interest = Some(Arc::new(interest));
+    }
+
+    /// Takes in what was seen of a target; `true` if that is news.
+    pub(super) fn see(&mut self, seen: Seen) -> bool {
+        if self.interest.as_ref() != Some(&seen.interest) {
+            return false;
+        }
+        let first = self.unseen.remove(&seen.target);
+        let known = self.snapshot.sightings.get(&seen.target);
+        let news = known != seen.sighting.as_ref();
+        match seen.sighting {
+            Some(sighting) => self.snapshot.sightings.insert(seen.target, sighting),
+            None => self.snapshot.sightings.remove(&seen.target),
+        };
+        news || first
     }
 
     fn settle(&mut self) {
@@ -157,7 +215,7 @@ impl Known {
         let environment = self.pipeline.environment(&promotion.key.environment);
         let strategy = environment.and_then(|it| it.promotion.as_ref()).map(|policy| &policy.strategy);
         proposal.is_some_and(|proposal| proposal.state == ProposalState::Open)
-            && matches!(strategy, Some(Strategy::PullRequest(it)) if it.forge != ForgeKind::Git)
+            && strategy.is_some_and(|strategy| strategy.forge().is_some())
     }
 
     /// Whether a proposal is as the carrier has just opened it: whoever opened it goes on by itself, and after a crash

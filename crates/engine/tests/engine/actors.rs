@@ -2,14 +2,55 @@
 
 use weir_core::{
     EnvironmentName, Freeze, Observation, ObservationKey, Outcome, PipelineKey, PlainState, Reason, Report, Selector,
-    TargetKey, WorkloadKey, plan,
+    Sighting, TargetKey, Unreachable, Version, Workload, WorkloadKey, WorkloadState, plan,
 };
 use weir_ports::{FilePath, Record, RecordKey, Store as _, StoreError};
 
 use crate::scene::{DEV, PROD, Scene, ada, is_bad, main_branch, semver};
 
-/// Flux on one target: deploys what the base branch declares, and reports it, sometimes late, twice or never.
+/// Flux on one target, which Weir can read or not.
 pub(crate) async fn flux(scene: Scene, pipeline: PipelineKey, environment: EnvironmentName, target: TargetKey) {
+    if scene.chance().happens(500) {
+        flux_watched(scene, pipeline, environment, target).await;
+    } else {
+        flux_unwatched(scene, pipeline, environment, target).await;
+    }
+}
+
+/// Deploys what the base branch declares, for everybody to see, unless the cluster cannot be reached.
+async fn flux_watched(scene: Scene, pipeline: PipelineKey, environment: EnvironmentName, target: TargetKey) {
+    let workload: WorkloadKey = format!("HelmRelease/{}", pipeline.name).parse().unwrap();
+    let mut running = String::new();
+    let mut unreachable = None;
+    loop {
+        let declared = scene.declared(&pipeline, &environment);
+        let mut states = Vec::new();
+        if declared != running {
+            states.push(WorkloadState::Progressing);
+            running = declared;
+        }
+        states.push(if is_bad(&running, &environment) {
+            WorkloadState::Failed { message: "it does not start".into() }
+        } else {
+            WorkloadState::Healthy
+        });
+        if scene.mischief(100) {
+            unreachable = Some(Unreachable { error: "it does not answer".into(), since: scene.now() });
+        } else if !scene.stormy.get() || scene.chance().happens(500) {
+            unreachable = None;
+        }
+        for state in states {
+            let seen = Workload { version: Version::Revision(running.parse().unwrap()), state };
+            let workloads = [(workload.clone(), seen)].into();
+            let unreachable = unreachable.clone();
+            scene.sim.clusters.show(&target, Some(Sighting { unreachable, workloads, ..Sighting::default() }));
+            scene.pause(1, 60).await;
+        }
+    }
+}
+
+/// Deploys what the base branch declares, and reports it, sometimes late, twice or never.
+async fn flux_unwatched(scene: Scene, pipeline: PipelineKey, environment: EnvironmentName, target: TargetKey) {
     let mut running = String::new();
     let mut last: Option<Report> = None;
     loop {

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, future::LocalBoxFuture, stream::FuturesUnordered};
+use jiff::Timestamp;
 use weir_core::{Phase, Release};
 use weir_engine::{Engine, Settings, World};
 use weir_ports::Signature;
@@ -54,12 +55,22 @@ async fn storm_and_calm(scene: &Scene, crashes: &mut usize) -> Result<(), String
     while tokio::time::Instant::now() < end {
         let crash_at = 20 + scene.chance().below(600);
         let fate = Fate::new(scene.chance().clone(), weather, Some(crash_at));
+        // Sometimes there are two, and each believes that everything is its own.
+        let two = scene.chance().happens(300);
+        if two {
+            scene.diary.borrow_mut().two_until = Some(Timestamp::MAX);
+        }
+        let other = Fate::new(scene.chance().clone(), weather, None);
         tokio::select! {
             biased;
             () = fate.crashed() => *crashes += 1,
             () = engine(scene, &fate) => {}
+            () = another_engine(scene, &other), if two => {}
             () = tokio::time::sleep_until(end) => {}
             broken = inspected(scene) => return Err(broken),
+        }
+        if two {
+            scene.diary.borrow_mut().two_until = Some(scene.now());
         }
     }
     scene.stormy.set(false);
@@ -81,6 +92,14 @@ async fn storm_and_calm(scene: &Scene, crashes: &mut usize) -> Result<(), String
 async fn engine(scene: &Scene, fate: &Fate) {
     let world = Arc::new(World::new(scene.chance().next()));
     scene.world.replace(world.clone());
+    run(scene, fate, world).await;
+}
+
+async fn another_engine(scene: &Scene, fate: &Fate) {
+    run(scene, fate, Arc::new(World::new(scene.chance().next()))).await;
+}
+
+async fn run(scene: &Scene, fate: &Fate, world: Arc<World>) {
     let settings = Settings::new(Signature::new("Weir", "weir@example.org").unwrap());
     let engine = Engine::new(Arc::new(scene.sim.ports(fate)), world, settings);
     engine.run(std::future::pending()).await;
@@ -116,7 +135,8 @@ fn has_arrived(scene: &Scene, pipeline: &weir_core::PipelineKey) -> bool {
 }
 
 fn stuck(scene: &Scene) -> String {
-    let mut words = "the last release does not arrive:\n".to_owned();
+    let branches = scene.sim.repos.branches();
+    let mut words = format!("the last release does not arrive, or branches are left behind of {branches:?}:\n");
     for (pipeline, environment) in scene.environments() {
         let world = scene.world();
         let now = scene.now();

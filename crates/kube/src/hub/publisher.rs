@@ -9,8 +9,8 @@ mod status;
 
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
-use weir_api::{PipelineStatus, WorkloadStatus};
-use weir_core::{EnvironmentName, Pipeline, PipelineKey, Promotion, Snapshot, TargetKey};
+use weir_api::PipelineStatus;
+use weir_core::{Pipeline, PipelineKey, Promotion, Snapshot};
 use weir_ports::StoreError;
 
 use super::{HubStore, STATUS_MANAGER, fault, pipelines::resource};
@@ -25,16 +25,11 @@ pub struct Shown<'a> {
     pub pipeline: &'a Pipeline,
     /// What it is decided on.
     pub snapshot: &'a Snapshot,
-    /// The workloads of targets, where they are known.
-    pub workloads: &'a Workloads,
     /// What is wrong with the definition.
     pub problems: &'a [String],
     /// The time.
     pub now: jiff::Timestamp,
 }
-
-/// The workloads of targets, by environment and target.
-pub type Workloads = std::collections::BTreeMap<(EnvironmentName, TargetKey), Vec<WorkloadStatus>>;
 
 /// What came of publishing a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,13 +17,14 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures_core::Stream;
 use futures_util::StreamExt as _;
-use kube::Client;
+use kube::{Client, api::ListParams};
 use weir_api::{Freeze, Observation, Promotion, Proposal};
 use weir_ports::{Notice, Record, RecordKey, RecordVersion, Store, StoreError, Stored};
 
 use super::{
-    kept::{Kind, Place},
-    pipelines::{Part, Pipelines},
+    fault,
+    kept::{Kept as _, Kind, Place},
+    pipelines::{Part, Pipelines, version},
 };
 use told::Told;
 
@@ -76,6 +77,16 @@ impl Store for HubStore {
             Some(Kind::Freeze) => self.read::<Freeze>(key).await,
             Some(Kind::Proposal) => self.read::<Proposal>(key).await,
         }
+    }
+
+    async fn freezes(&self) -> Result<Vec<Stored>, StoreError> {
+        let all = Freeze::api(self.pipelines().client(), None).list(&ListParams::default()).await;
+        let all = all.map_err(|error| fault::unavailable(&error))?;
+        let stored = |object: Freeze| {
+            let version = RecordVersion(version(&object.metadata));
+            Some(Stored { record: object.record()?.ok()?, version })
+        };
+        Ok(all.items.into_iter().filter_map(stored).collect())
     }
 
     async fn create(&self, record: Record) -> Result<RecordVersion, StoreError> {

@@ -14,6 +14,7 @@ mod leaf_access;
 mod leaf_flux;
 #[cfg(test)]
 mod leaf_ground;
+mod leases;
 #[cfg(test)]
 mod objects;
 #[cfg(test)]

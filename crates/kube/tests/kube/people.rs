@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use weir_core::{ObservationKey, Outcome, Phase, Pipeline, Report, Snapshot, Turn};
-use weir_kube::hub::{Published, Publisher, Shown, Workloads};
+use weir_kube::hub::{Published, Publisher, Shown};
 use weir_ports::{Record, Store};
 use weir_testkit::records::{memory, promotion, second};
 
@@ -35,15 +35,7 @@ async fn a_pipeline_that_is_understood_is_ready_and_kubectl_says_what_runs_where
     let (key, store) = (ground.pipeline("podinfo").await, ground.store());
     store.create(memory(&key, "prod", 3)).await.unwrap();
     let (pipeline, snapshot) = (pipeline(&ground, "podinfo").await, snapshot(&key));
-    let workloads = Workloads::new();
-    let shown = Shown {
-        generation: 1,
-        pipeline: &pipeline,
-        snapshot: &snapshot,
-        workloads: &workloads,
-        problems: &[],
-        now: second(100),
-    };
+    let shown = Shown { generation: 1, pipeline: &pipeline, snapshot: &snapshot, problems: &[], now: second(100) };
     let publisher = Publisher::new(store.clone());
     assert_eq!(publisher.publish(&shown).await.unwrap(), Published::Written);
     let wait = ["wait", "--for=condition=Ready", "pipeline/podinfo", "-n", &ground.namespace, "--timeout=10s"];

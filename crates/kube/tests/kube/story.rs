@@ -10,7 +10,10 @@ use weir_git::GitRepos;
 use weir_kube::hub::{HubCatalog, HubStore};
 use weir_local::SystemClock;
 use weir_ports::{Record, Signature, Store};
-use weir_testkit::servers::eventually;
+use weir_testkit::{
+    servers::eventually,
+    sim::{Sim, SimClusters, SimOwnership},
+};
 
 use crate::ground::{ground_alone, parsed};
 
@@ -19,6 +22,8 @@ struct OnKubernetes {
     store: HubStore,
     repos: GitRepos,
     forge: Forges,
+    clusters: SimClusters,
+    ownership: SimOwnership,
     clock: SystemClock,
 }
 
@@ -27,6 +32,8 @@ impl Ports for OnKubernetes {
     type Store = HubStore;
     type Repos = GitRepos;
     type Forge = Forges;
+    type Clusters = SimClusters;
+    type Ownership = SimOwnership;
     type Clock = SystemClock;
 
     fn catalog(&self) -> &HubCatalog {
@@ -43,6 +50,14 @@ impl Ports for OnKubernetes {
 
     fn forge(&self) -> &Forges {
         &self.forge
+    }
+
+    fn clusters(&self) -> &SimClusters {
+        &self.clusters
+    }
+
+    fn ownership(&self) -> &SimOwnership {
+        &self.ownership
     }
 
     fn clock(&self) -> &SystemClock {
@@ -96,6 +111,8 @@ async fn a_release_that_is_reported_healthy_is_proposed_for_the_next_environment
         store,
         repos: GitRepos::open(folder.path().join("cache"), weir_git::Settings::default()).unwrap(),
         forge: Forges::default(),
+        clusters: Sim::new(0).clusters,
+        ownership: SimOwnership::default(),
         clock: SystemClock,
     };
     let author = Signature::new("Weir", "weir@example.org").unwrap();

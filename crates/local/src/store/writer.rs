@@ -4,7 +4,11 @@
 //! Each change has its own answer, given after the commit: that somebody else was faster harms nobody but the one who
 //! was slower. If the commit fails, nothing of it has happened, everybody in it is told so, and the thread goes on.
 
-use std::{sync::Arc, thread};
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use rusqlite::{Connection, params};
 use tokio::sync::{mpsc, oneshot};
@@ -22,6 +26,13 @@ use super::{
 
 /// How many changes are committed at once at most.
 const BATCH: usize = 512;
+
+/// So many at once are a crowd: they come from many who do not wait for each other.
+const CROWD: usize = 4;
+
+/// While there is a crowd, a commit waits until this long after the one before, and takes more with it: each has its price,
+/// also for those who follow. Whoever comes alone never waits.
+const BREATH: Duration = Duration::from_millis(2);
 
 /// A change that somebody waits for.
 pub(super) struct Operation {
@@ -84,8 +95,16 @@ impl Writer {
 
     fn run(mut self, mut incoming: mpsc::Receiver<Operation>) {
         let mut batch = Vec::with_capacity(BATCH);
+        let mut crowded = None;
         while incoming.blocking_recv_many(&mut batch, BATCH) > 0 {
+            if let Some(wait) = crowded.and_then(|since: Instant| BREATH.checked_sub(since.elapsed())) {
+                thread::sleep(wait);
+                let more = std::iter::from_fn(|| incoming.try_recv().ok());
+                batch.extend(more.take(BATCH - batch.len()));
+            }
+            let is_crowd = batch.len() >= CROWD;
             self.commit(&mut batch);
+            crowded = is_crowd.then(Instant::now);
         }
         self.watchers.close();
         self.checkpoints.stop();

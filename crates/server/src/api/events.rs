@@ -38,7 +38,7 @@ pub(crate) struct Since {
 /// Something that changed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Changed {
-    /// `definition`, `environment`, `observation`, `promotion`, `proposal`, `freeze` or `problems`.
+    /// `definition`, `environment`, `sighting`, `observation`, `promotion`, `proposal`, `freeze` or `problems`.
     kind: &'static str,
     /// The pipeline. Missing: it may concern any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,6 +151,7 @@ impl Follower {
         let (kind, environment, name) = match change.what {
             What::Definition => ("definition", None, None),
             What::Environment(environment) => ("environment", Some(environment), None),
+            What::Sighting(environment) => ("sighting", Some(environment), None),
             What::Observation(environment) => ("observation", Some(environment), None),
             What::Promotion(key) => ("promotion", Some(key.environment.clone()), Some(promotion_name(&key))),
             What::Proposal(key) => ("proposal", Some(key.environment.clone()), Some(promotion_name(&key))),

@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use weir_core::{EnvironmentName, Name, Namespace, Observation, PipelineKey, TargetKey, WorkloadKey};
+use weir_core::{EnvironmentName, Name, Namespace, PipelineKey, RunningState, TargetKey, WorkloadKey};
 use weir_engine::Known;
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     view::PipelineRef,
 };
 
-/// A workload of a target, as it was reported.
+/// A workload of a target, as it is seen, or was reported.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Running {
     /// The pipeline.
@@ -31,12 +31,12 @@ pub(crate) struct Running {
     cluster: Option<String>,
     /// The workload, as `KIND/NAME`.
     workload: String,
-    /// The last version that was deployed.
+    /// The version that it runs, or is on its way to; of one that is known by reports, the last that was deployed.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
-    /// The images that it runs. Empty in this version: events do not tell.
+    /// The container images that it runs, where its cluster is watched.
     images: Vec<String>,
-    /// Whether the last report was a success.
+    /// Whether its deployment succeeded.
     healthy: bool,
     /// Since when that version has been known to run without a break.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +62,9 @@ pub(crate) struct Which {
     workload: Option<String>,
     /// Only those with this version; with `*` at the end, those whose version begins like that.
     version: Option<String>,
+    /// Only those that run this container image, such as `podinfo`, `podinfo:6.1.0` or `ghcr.io/stefanprodan/podinfo`; with
+    /// `*` at the end, those with an image that begins like that.
+    image: Option<String>,
     /// Only those that are healthy, or that are not.
     healthy: Option<bool>,
 }
@@ -70,26 +73,36 @@ pub(crate) struct Which {
 type Spot = (PipelineKey, EnvironmentName, Option<TargetKey>, WorkloadKey);
 
 impl Which {
-    fn fits(&self, (pipeline, environment, target, workload): &Spot, reported: &Observation) -> bool {
+    fn fits(&self, (pipeline, environment, target, workload): &Spot, running: &weir_core::Running<'_>) -> bool {
         let on = |wanted: &String| {
             let cluster = target.as_ref().and_then(|target| target.cluster.as_ref());
             cluster.is_some_and(|cluster| cluster.name.as_str() == wanted || cluster.to_string() == *wanted)
         };
         let called = |wanted: &String| workload.name.as_str() == wanted || workload.to_string() == *wanted;
         let runs = |wanted: &String| {
-            let version = reported.success.as_ref().map(|success| success.revision.as_str());
-            version.is_some_and(|version| match wanted.strip_suffix('*') {
+            running.version.is_some_and(|version| match wanted.strip_suffix('*') {
                 Some(begin) => version.starts_with(begin),
                 None => version == wanted,
             })
         };
+        let has = |wanted: &String| running.images.iter().any(|image| is_image(image, wanted));
+        let healthy = running.state == RunningState::Healthy;
         self.pipeline.as_ref().is_none_or(|name| pipeline.name == *name)
             && self.environment.as_ref().is_none_or(|name| environment == name)
             && self.cluster.as_ref().is_none_or(on)
             && self.workload.as_ref().is_none_or(called)
             && self.version.as_ref().is_none_or(runs)
-            && self.healthy.is_none_or(|healthy| reported.failure().is_none() == healthy)
+            && self.image.as_ref().is_none_or(has)
+            && self.healthy.is_none_or(|wanted| healthy == wanted)
     }
+}
+
+/// Whether an image is the one that is wanted. Registry, folders, tag and digest may be left out.
+fn is_image(image: &str, wanted: &str) -> bool {
+    let (begin, any) = wanted.strip_suffix('*').map_or((wanted, false), |begin| (begin, true));
+    let ends = |rest: &str| any || rest.is_empty() || rest.starts_with([':', '@']);
+    let starts = std::iter::once(0).chain(image.match_indices('/').map(|(slash, _)| slash + 1));
+    starts.filter_map(|start| image[start..].strip_prefix(begin)).any(ends)
 }
 
 /// List what runs where, by pipeline, environment, target and workload.
@@ -108,11 +121,11 @@ pub(super) async fn list(
         if before || !visible.sees(&pipeline.namespace) {
             return true;
         }
-        for (spot, reported) in rows(pipeline, known) {
-            if after.as_ref().is_some_and(|after| spot <= *after) || !which.fits(&spot, reported) {
+        for (spot, running) in rows(pipeline, known) {
+            if after.as_ref().is_some_and(|after| spot <= *after) || !which.fits(&spot, &running) {
                 continue;
             }
-            if !page.add(|| write(&spot), || Running::new(&spot, reported)) {
+            if !page.add(|| write(&spot), || Running::new(&spot, &running)) {
                 return false;
             }
         }
@@ -121,15 +134,20 @@ pub(super) async fn list(
     Ok(Json(page.page()))
 }
 
-/// Everything that was reported about the environments that a pipeline has.
-fn rows<'a>(pipeline: &'a PipelineKey, known: &'a Known) -> impl Iterator<Item = (Spot, &'a Observation)> {
-    let defined = |name: &EnvironmentName| known.pipeline().environment(name).is_some();
-    let places = known.snapshot().observations.iter().filter(move |((name, _), _)| defined(name));
-    places.flat_map(move |((environment, target), reports)| {
-        reports.iter().map(move |(workload, reported)| {
-            ((pipeline.clone(), environment.clone(), target.clone(), workload.clone()), reported)
-        })
-    })
+/// Everything that is known of what runs in a pipeline, in order.
+fn rows<'a>(pipeline: &PipelineKey, known: &'a Known) -> Vec<(Spot, weir_core::Running<'a>)> {
+    let mut rows = Vec::new();
+    for environment in known.pipeline().environments() {
+        for target in environment.targets.iter().map(Some).chain([None]) {
+            let running = known.snapshot().running(&environment.name, target);
+            rows.extend(running.into_iter().map(|it| {
+                let spot = (pipeline.clone(), environment.name.clone(), target.cloned(), it.workload.clone());
+                (spot, it)
+            }));
+        }
+    }
+    rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+    rows
 }
 
 fn write((pipeline, environment, target, workload): &Spot) -> String {
@@ -147,9 +165,7 @@ fn read(place: &str) -> Result<Spot, Problem> {
 }
 
 impl Running {
-    fn new((pipeline, environment, target, workload): &Spot, reported: &Observation) -> Self {
-        let healthy = reported.failure().is_none();
-        let success = reported.success.as_ref();
+    fn new((pipeline, environment, target, workload): &Spot, running: &weir_core::Running<'_>) -> Self {
         let cluster = target.as_ref().and_then(|target| target.cluster.as_ref());
         Self {
             pipeline: pipeline.into(),
@@ -157,10 +173,27 @@ impl Running {
             target: target.as_ref().map(ToString::to_string),
             cluster: cluster.map(ToString::to_string),
             workload: workload.to_string(),
-            version: success.map(|success| success.revision.to_string()),
-            images: Vec::new(),
-            healthy,
-            since: success.filter(|_| healthy).map(|success| success.since),
+            version: running.version.map(str::to_owned),
+            images: running.images.iter().map(ToString::to_string).collect(),
+            healthy: running.state == RunningState::Healthy,
+            since: running.since,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_image;
+
+    #[test]
+    fn an_image_is_found_by_as_much_of_it_as_is_told() {
+        let image = "ghcr.io/stefanprodan/podinfo:6.1.0";
+        for wanted in ["podinfo", "podinfo:6.1.0", "podinfo:6.*", "stefanprodan/podinfo", "ghcr.io*", image] {
+            assert!(is_image(image, wanted), "{wanted}");
+        }
+        for wanted in ["info", "pod", "podinfo:6.1", "podinfo:6.1.00", "ghcr.io/podinfo"] {
+            assert!(!is_image(image, wanted), "{wanted}");
+        }
+        assert!(is_image("podinfo@sha256:12", "podinfo"));
     }
 }

@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 use weir_core::{
-    Environment, EnvironmentPlan, ForgeKind, Gate, Merge, Observation, Outcome, Plan, Strategy, TargetKey, WorkloadKey,
-    explain,
+    Environment, EnvironmentPlan, ForgeKind, Gate, Merge, Plan, Running, RunningState, Strategy, TargetKey, explain,
 };
 use weir_engine::Known;
 
@@ -92,7 +91,7 @@ pub(crate) struct UnreachableView {
     since: Timestamp,
 }
 
-/// A workload, as it was reported.
+/// A workload, as it is seen, or was reported.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorkloadView {
@@ -100,10 +99,12 @@ pub(crate) struct WorkloadView {
     kind: String,
     /// Its name.
     name: String,
-    /// The last version that was deployed.
+    /// The version that it runs, or is on its way to; of one that is known by reports, the last that was deployed.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
-    /// `healthy` or `failed`.
+    /// The container images that it runs, where its cluster is watched.
+    images: Vec<String>,
+    /// `healthy`, `progressing` or `failed`.
     state: &'static str,
     /// What Flux said when it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,8 +112,9 @@ pub(crate) struct WorkloadView {
     /// Since when the version has been known to run without a break.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Timestamp>,
-    /// When the last report came.
-    last_report: Timestamp,
+    /// When the last report came. Missing: it is seen, and not known by reports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_report: Option<Timestamp>,
 }
 
 /// How a release gets into an environment.
@@ -206,21 +208,24 @@ fn target(known: &Known, environment: &Environment, key: &TargetKey) -> TargetVi
 }
 
 fn workloads(known: &Known, environment: &Environment, target: Option<&TargetKey>) -> Vec<WorkloadView> {
-    let reports = known.snapshot().observations.get(&(environment.name.clone(), target.cloned()));
-    reports.into_iter().flatten().map(|(key, reported)| WorkloadView::new(key, reported)).collect()
+    known.snapshot().running(&environment.name, target).iter().map(WorkloadView::from).collect()
 }
 
-impl WorkloadView {
-    fn new(key: &WorkloadKey, reported: &Observation) -> Self {
-        let success = reported.success.as_ref();
+impl From<&Running<'_>> for WorkloadView {
+    fn from(running: &Running<'_>) -> Self {
         Self {
-            kind: key.kind.to_string(),
-            name: key.name.to_string(),
-            version: success.map(|success| success.revision.to_string()),
-            state: if matches!(reported.last.outcome, Outcome::Succeeded(_)) { "healthy" } else { "failed" },
-            message: reported.failure().map(ToString::to_string),
-            since: success.filter(|_| reported.failure().is_none()).map(|success| success.since),
-            last_report: reported.last.received,
+            kind: running.workload.kind.to_string(),
+            name: running.workload.name.to_string(),
+            version: running.version.map(str::to_owned),
+            images: running.images.iter().map(ToString::to_string).collect(),
+            state: match running.state {
+                RunningState::Healthy => "healthy",
+                RunningState::Progressing => "progressing",
+                RunningState::Failed => "failed",
+            },
+            message: running.message.map(str::to_owned),
+            since: running.since,
+            last_report: running.reported,
         }
     }
 }

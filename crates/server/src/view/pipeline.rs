@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use weir_core::{Application, Environment, Phase, Reason, plan};
+use weir_core::{Application, Environment, Phase, Reason, RunningState, plan};
 use weir_engine::Known;
 
 use super::{EnvironmentView, Release, environment};
@@ -152,7 +152,8 @@ fn is_a_problem(known: &Known, environment: &Environment) -> bool {
                 | Reason::DeployFailed { .. }
         )
     };
-    let reports = known.snapshot().observations.iter().filter(|((name, _), _)| *name == environment.name);
-    let unhealthy = reports.flat_map(|(_, reports)| reports.values()).any(|reported| reported.failure().is_some());
+    let targets = environment.targets.iter().map(Some).chain([None]);
+    let mut running = targets.flat_map(|target| known.snapshot().running(&environment.name, target));
+    let unhealthy = running.any(|running| running.state == RunningState::Failed);
     failed || unhealthy || reasons(known, environment).any(broken)
 }

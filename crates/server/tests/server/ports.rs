@@ -15,13 +15,15 @@ use weir_ports::{
     Journal, Noted, Secret, StoreError, Verb,
 };
 use weir_server::Timed;
-use weir_testkit::sim::{Sim, SimForge, SimRepos, SimStore};
+use weir_testkit::sim::{Sim, SimClusters, SimForge, SimOwnership, SimRepos, SimStore};
 
 pub(crate) struct TestPorts {
     pub(crate) catalog: TestCatalog,
     pub(crate) store: SimStore,
     pub(crate) repos: Timed<SimRepos>,
     pub(crate) forge: SimForge,
+    pub(crate) clusters: SimClusters,
+    pub(crate) ownership: SimOwnership,
     pub(crate) clock: RealClock,
 }
 
@@ -32,6 +34,8 @@ impl TestPorts {
             store: sim.store.clone(),
             repos: Timed::new(sim.repos.clone(), metrics.clone()),
             forge: sim.forge.clone(),
+            clusters: sim.clusters.clone(),
+            ownership: SimOwnership::default(),
             clock: RealClock,
         }
     }
@@ -42,6 +46,8 @@ impl Ports for TestPorts {
     type Store = SimStore;
     type Repos = Timed<SimRepos>;
     type Forge = SimForge;
+    type Clusters = SimClusters;
+    type Ownership = SimOwnership;
     type Clock = RealClock;
 
     fn catalog(&self) -> &TestCatalog {
@@ -55,6 +61,12 @@ impl Ports for TestPorts {
     }
     fn forge(&self) -> &SimForge {
         &self.forge
+    }
+    fn clusters(&self) -> &SimClusters {
+        &self.clusters
+    }
+    fn ownership(&self) -> &SimOwnership {
+        &self.ownership
     }
     fn clock(&self) -> &RealClock {
         &self.clock

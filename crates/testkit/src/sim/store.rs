@@ -83,6 +83,11 @@ impl Store for SimStore {
         self.change(|state| Ok(state.records.get(key).cloned())).await
     }
 
+    async fn freezes(&self) -> Result<Vec<Stored>, StoreError> {
+        let is_freeze = |stored: &&Stored| matches!(stored.record, Record::Freeze(_));
+        self.change(|state| Ok(state.records.values().filter(is_freeze).cloned().collect())).await
+    }
+
     async fn create(&self, record: Record) -> Result<RecordVersion, StoreError> {
         self.change(|state| {
             let key = record.key();

@@ -6,16 +6,23 @@
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use weir_core::{Hold, Plan};
+use weir_core::{Hold, Plan, TargetKey, Unreachable};
 
 use super::Shown;
 
 /// What stays until somebody changes a file, a branch or the definition.
-const STALLED: [&str; 4] = ["NothingToEdit", "AmbiguousMarker", "BranchChangedByHand", "OrderUnknown"];
+const STALLED: [&str; 5] = ["NothingToEdit", "AmbiguousMarker", "BranchChangedByHand", "OrderUnknown", "NoRevision"];
 
 /// What may pass by itself, and is a fault until then.
-const TRYING: [&str; 5] =
-    ["DeployFailed", "Conflict", "RepositoryUnavailable", "ForgeUnavailable", "TargetUnreachable"];
+const TRYING: [&str; 7] = [
+    "DeployFailed",
+    "ChecksFailing",
+    "Conflict",
+    "RepositoryUnavailable",
+    "ForgeUnavailable",
+    "RateLimited",
+    "TargetUnreachable",
+];
 
 /// The conditions, without times.
 pub(super) fn conditions(shown: &Shown<'_>, decided: &Plan, line: &str) -> Vec<Condition> {
@@ -42,8 +49,21 @@ pub(super) fn conditions(shown: &Shown<'_>, decided: &Plan, line: &str) -> Vec<C
             condition("Reconciling", true, hold.reason.name(), &hold.reason.to_string(), generation),
         ];
     }
+    if let Some((target, why)) = unreachable(shown) {
+        let words = format!("{target} cannot be read: {}", why.error);
+        return vec![
+            condition("Ready", false, "TargetUnreachable", &format!("{line}: {words}"), generation),
+            condition("Reconciling", true, "TargetUnreachable", &words, generation),
+        ];
+    }
     // The word that the Weave controller uses.
     vec![condition("Ready", true, "ReconciliationSucceeded", line, generation)]
+}
+
+/// A target that cannot be read, even if no release waits for it.
+fn unreachable<'a>(shown: &Shown<'a>) -> Option<(&'a TargetKey, &'a Unreachable)> {
+    let mut targets = shown.pipeline.environments().iter().flat_map(|environment| &environment.targets);
+    targets.find_map(|target| Some((target, shown.snapshot.sightings.get(target)?.unreachable.as_ref()?)))
 }
 
 fn condition(kind: &str, is_so: bool, reason: &str, message: &str, generation: i64) -> Condition {

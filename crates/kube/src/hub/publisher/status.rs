@@ -2,15 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use weir_api::{ClusterKind, ClusterRef, EnvironmentStatus, PipelineStatus, TargetStatus, WaitingApproval};
+use weir_api::{
+    ClusterKind, ClusterRef, EnvironmentStatus, PipelineStatus, TargetStatus, WaitingApproval, WorkloadStatus,
+};
 use weir_core::{
-    Environment, EnvironmentPlan, EnvironmentRecord, Plan, Reason, Release, Snapshot, TargetKey, apply, plan,
+    Environment, EnvironmentPlan, EnvironmentRecord, Plan, Reason, Release, Running, RunningState, Snapshot, TargetKey,
+    apply, plan,
 };
 
 use super::{Shown, condition};
 
 /// How long the one line about all environments may be.
 const LINE: usize = 1024;
+
+/// How many workloads of a target, and how many images of a workload, a status shows.
+const WORKLOADS: usize = 50;
+const IMAGES: usize = 20;
 
 impl Shown<'_> {
     /// The status, without the records in it. Conditions that stay what they were keep their times.
@@ -47,6 +54,7 @@ impl Shown<'_> {
     ) -> TargetStatus {
         let known = record.and_then(|record| record.targets.get(target));
         let unreachable = known.and_then(|known| known.unreachable.as_ref());
+        let running = self.snapshot.running(&environment.name, Some(target));
         TargetStatus {
             cluster_ref: target.cluster.as_ref().map(|cluster| ClusterRef {
                 api_version: None,
@@ -58,8 +66,20 @@ impl Shown<'_> {
             ready: unreachable.is_none() && known.is_some_and(|known| known.healthy_since.is_some()),
             revision: known.and_then(|known| known.release.as_ref()).map(ToString::to_string),
             error: unreachable.map(|unreachable| unreachable.error.to_string()),
-            workloads: self.workloads.get(&(environment.name.clone(), target.clone())).cloned(),
+            workloads: (!running.is_empty()).then(|| running.iter().take(WORKLOADS).map(workload).collect()),
         }
+    }
+}
+
+fn workload(running: &Running<'_>) -> WorkloadStatus {
+    let images: Vec<_> = running.images.iter().take(IMAGES).map(ToString::to_string).collect();
+    WorkloadStatus {
+        kind: running.workload.kind.to_string(),
+        name: running.workload.name.to_string(),
+        version: running.version.map(str::to_owned),
+        images: (!images.is_empty()).then_some(images),
+        ready: running.state == RunningState::Healthy,
+        message: running.message.map(str::to_owned),
     }
 }
 

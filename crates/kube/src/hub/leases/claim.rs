@@ -1,0 +1,120 @@
+//! What to do about a Lease, by what was seen of it. Pure.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use k8s_openapi::{
+    api::coordination::v1::{Lease, LeaseSpec},
+    apimachinery::pkg::apis::meta::v1::MicroTime,
+};
+
+/// What one process knows of one Lease.
+pub(super) struct Claim {
+    identity: String,
+    duration: Duration,
+    /// The state of somebody else's Lease, and since when it has been like that.
+    seen: Option<(Option<String>, Instant)>,
+}
+
+/// What to do.
+pub(super) enum Move {
+    /// It is somebody else's.
+    Leave,
+    /// Write this.
+    Have(LeaseSpec),
+}
+
+impl Claim {
+    pub(super) fn new(identity: String, duration: Duration) -> Self {
+        Self { identity, duration, seen: None }
+    }
+
+    /// What to do about a Lease that is like this now. `None`: there is none.
+    pub(super) fn next(&mut self, lease: Option<&Lease>, now: Instant) -> Move {
+        let spec = lease.and_then(|lease| lease.spec.clone()).unwrap_or_default();
+        let holder = spec.holder_identity.clone().filter(|holder| !holder.is_empty());
+        match holder {
+            Some(holder) if holder == self.identity => Move::Have(self.spec(&spec, false)),
+            Some(_) if self.is_alive(lease, &spec, now) => Move::Leave,
+            _ => Move::Have(self.spec(&spec, true)),
+        }
+    }
+
+    /// Whether its holder has shown itself lately.
+    fn is_alive(&mut self, lease: Option<&Lease>, spec: &LeaseSpec, now: Instant) -> bool {
+        let version = lease.and_then(|lease| lease.metadata.resource_version.clone());
+        let since = match &self.seen {
+            Some((seen, since)) if *seen == version => *since,
+            _ => {
+                self.seen = Some((version, now));
+                now
+            }
+        };
+        let theirs = spec.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+        now.duration_since(since) < theirs.map_or(self.duration, Duration::from_secs)
+    }
+
+    fn spec(&self, before: &LeaseSpec, anew: bool) -> LeaseSpec {
+        let now = MicroTime(Timestamp::now());
+        let turns = before.lease_transitions.unwrap_or_default();
+        LeaseSpec {
+            holder_identity: Some(self.identity.clone()),
+            lease_duration_seconds: Some(i32::try_from(self.duration.as_secs().max(1)).unwrap_or(i32::MAX)),
+            acquire_time: if anew { Some(now.clone()) } else { before.acquire_time.clone() },
+            renew_time: Some(now),
+            lease_transitions: Some(if anew { turns.saturating_add(1) } else { turns }),
+            ..before.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lease(holder: &str, version: &str) -> Lease {
+        let mut lease = Lease::default();
+        lease.metadata.resource_version = Some(version.to_owned());
+        lease.spec = Some(LeaseSpec { holder_identity: Some(holder.to_owned()), ..LeaseSpec::default() });
+        lease
+    }
+
+    fn takes(claim: &mut Claim, lease: Option<&Lease>, now: Instant) -> bool {
+        match claim.next(lease, now) {
+            Move::Leave => false,
+            Move::Have(spec) => spec.holder_identity.as_deref() == Some("a"),
+        }
+    }
+
+    #[test]
+    fn a_lease_that_nobody_holds_is_taken() {
+        let mut claim = Claim::new("a".to_owned(), Duration::from_secs(12));
+        let now = Instant::now();
+        assert!(takes(&mut claim, None, now));
+        assert!(takes(&mut claim, Some(&lease("", "1")), now));
+        assert!(takes(&mut claim, Some(&lease("a", "2")), now));
+    }
+
+    #[test]
+    fn a_holder_that_renews_keeps_it_and_one_that_does_not_loses_it() {
+        let mut claim = Claim::new("a".to_owned(), Duration::from_secs(12));
+        let begin = Instant::now();
+        let after = |seconds| begin + Duration::from_secs(seconds);
+        assert!(!takes(&mut claim, Some(&lease("b", "1")), begin));
+        assert!(!takes(&mut claim, Some(&lease("b", "1")), after(11)));
+        assert!(!takes(&mut claim, Some(&lease("b", "2")), after(13)), "it has renewed");
+        assert!(!takes(&mut claim, Some(&lease("b", "2")), after(24)));
+        assert!(takes(&mut claim, Some(&lease("b", "2")), after(25)));
+    }
+
+    #[test]
+    fn what_the_holder_says_about_its_own_time_counts() {
+        let mut claim = Claim::new("a".to_owned(), Duration::from_secs(12));
+        let mut slow = lease("b", "1");
+        slow.spec.as_mut().unwrap().lease_duration_seconds = Some(60);
+        let begin = Instant::now();
+        assert!(!takes(&mut claim, Some(&slow), begin));
+        assert!(!takes(&mut claim, Some(&slow), begin + Duration::from_secs(59)));
+        assert!(takes(&mut claim, Some(&slow), begin + Duration::from_mins(1)));
+    }
+}
