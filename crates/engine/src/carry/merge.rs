@@ -73,7 +73,8 @@ impl<P: Ports> Carrier<'_, P> {
         }
         self.ports.forge().merge(access, &found.id, head).await?;
         tracing::info!(promotion = %load.promotion.key, pull_request = %found.url, "merged");
-        *load = self.load(load.promotion.clone(), load.repository, load.forge).await?;
+        let looked = self.load(load.promotion.clone(), load.repository, load.forge).await?;
+        *load = Load { written: load.written.clone(), ..looked };
         self.tidy(load).await
     }
 
