@@ -13,7 +13,7 @@ use weir_testkit::servers::Leaf;
 
 use crate::{
     ground::{ground, next},
-    leaf_ground::{Eye, bare, images, interest, is, kubeconfig_of_weir, kustomization, put, quick, release},
+    leaf_ground::{Eye, Wire, bare, images, interest, is, kubeconfig_of_weir, kustomization, put, quick, release},
 };
 
 const RIGHTS: &str = include_str!("../../../../deploy/manifests/leaf.yaml");
@@ -224,6 +224,41 @@ async fn a_cluster_that_dies_harms_no_other_and_is_seen_again_when_it_returns() 
     let told = eye.view().told;
     eye.until("a/podinfo", &mortal, is("HelmRelease/podinfo", "6.3.0")).await;
     assert!(eye.view().told - told <= 2, "{} times", eye.view().told - told);
+}
+
+#[tokio::test]
+async fn a_short_outage_is_not_told() {
+    let mut leaf = Leaf::builder("shaky").controllers(&[]).start().await;
+    let namespace = leaf.cluster().namespace("shaky").await;
+    put(leaf.cluster(), &namespace, release("podinfo", None, "6.1.0", &[])).await;
+    let mut eye = Eye::new(LeafSettings { grace: Duration::from_mins(5), ..quick() });
+    eye.directory.define("one", &leaf.cluster().kubeconfig());
+    let target = on("one", &namespace);
+    eye.want("a/podinfo", "HelmRelease/podinfo", None, &[&target]);
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.1.0")).await;
+    leaf.start_again().await;
+    put(leaf.cluster(), &namespace, release("podinfo", None, "6.2.0", &[])).await;
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.2.0")).await;
+    assert_eq!(eye.view().lost, 0);
+}
+
+#[tokio::test]
+async fn a_connection_that_went_silent_is_noticed_and_made_anew() {
+    let cluster = bare().await;
+    let namespace = cluster.namespace("silent").await;
+    put(cluster, &namespace, release("podinfo", None, "6.1.0", &[])).await;
+    let wire = Wire::to(cluster).await;
+    let mut eye = Eye::new(LeafSettings { deadline: Duration::from_secs(2), ..quick() });
+    eye.directory.define("one", &wire.kubeconfig(cluster));
+    let target = on("one", &namespace);
+    eye.want("a/podinfo", "HelmRelease/podinfo", None, &[&target]);
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.1.0")).await;
+    wire.block(true);
+    put(cluster, &namespace, release("podinfo", None, "6.2.0", &[])).await;
+    let lost = eye.until_lost("a/podinfo", &target, "`127.0.0.1` has not answered within 2 s").await;
+    assert!(is("HelmRelease/podinfo", "6.1.0")(&lost), "what was seen last stays");
+    wire.block(false);
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.2.0")).await;
 }
 
 #[tokio::test]
