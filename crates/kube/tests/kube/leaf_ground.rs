@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -47,6 +50,10 @@ pub(crate) fn quick() -> LeafSettings {
 pub(crate) struct Directory {
     clusters: Mutex<BTreeMap<ClusterKey, Name>>,
     secrets: Mutex<BTreeMap<String, Secret>>,
+    /// Set while it cannot be read.
+    pub(crate) is_broken: AtomicBool,
+    /// Who asked then.
+    refused: Mutex<Vec<ClusterKey>>,
 }
 
 impl Directory {
@@ -66,6 +73,11 @@ impl Directory {
         self.secrets.lock().unwrap().insert(name.to_owned(), secret);
     }
 
+    /// How often a cluster was asked for while nothing could be read.
+    pub(crate) fn refused(&self, cluster: &str) -> usize {
+        self.refused.lock().unwrap().iter().filter(|it| **it == key(cluster)).count()
+    }
+
     pub(crate) fn undefine(&self, cluster: &str) {
         self.clusters.lock().unwrap().remove(&key(cluster));
     }
@@ -81,6 +93,10 @@ impl Catalog for Directory {
     }
 
     async fn kubeconfig(&self, cluster: &ClusterKey) -> Result<Option<Name>, ClusterError> {
+        if self.is_broken.load(Ordering::Relaxed) {
+            self.refused.lock().unwrap().push(cluster.clone());
+            return Err(ClusterError { cluster: cluster.clone(), reason: "the hub is down".to_owned() });
+        }
         Ok(self.clusters.lock().unwrap().get(cluster).cloned())
     }
 
