@@ -22,27 +22,26 @@ pub(super) struct Board {
 
 #[derive(Default)]
 struct Table {
-    pipelines: BTreeMap<PipelineKey, Row>,
-    order: BTreeMap<u64, (PipelineKey, TargetKey)>,
+    interests: BTreeMap<PipelineKey, Arc<Interest>>,
+    /// What was seen last, under its number.
+    seen: BTreeMap<u64, (PipelineKey, TargetKey, Option<Sighting>)>,
+    numbers: BTreeMap<(PipelineKey, TargetKey), u64>,
     last: u64,
-}
-
-struct Row {
-    interest: Arc<Interest>,
-    targets: BTreeMap<TargetKey, (u64, Option<Sighting>)>,
 }
 
 impl Board {
     /// From now on this is asked for; what was seen for something else is forgotten.
     pub(super) fn expect(&self, pipeline: &PipelineKey, interest: Option<Arc<Interest>>) {
         let mut table = lock(&self.table);
-        if let Some(row) = table.pipelines.remove(pipeline) {
-            for (number, _) in row.targets.values() {
-                table.order.remove(number);
+        if let Some(before) = table.interests.remove(pipeline) {
+            for target in before.targets.keys() {
+                if let Some(number) = table.numbers.remove(&(pipeline.clone(), target.clone())) {
+                    table.seen.remove(&number);
+                }
             }
         }
         if let Some(interest) = interest {
-            table.pipelines.insert(pipeline.clone(), Row { interest, targets: BTreeMap::new() });
+            table.interests.insert(pipeline.clone(), interest);
         }
     }
 
@@ -57,16 +56,20 @@ impl Board {
         let number = {
             let mut table = lock(&self.table);
             let table = &mut *table;
-            let row = table.pipelines.get_mut(pipeline).filter(|row| Arc::ptr_eq(&row.interest, interest));
-            let Some(row) = row else { return };
-            if row.targets.get(target).is_some_and(|(_, known)| *known == sighting) {
+            let asked = table.interests.get(pipeline);
+            if !asked.is_some_and(|asked| Arc::ptr_eq(asked, interest) && asked.targets.contains_key(target)) {
                 return;
             }
-            table.last += 1;
-            if let Some((before, _)) = row.targets.insert(target.clone(), (table.last, sighting)) {
-                table.order.remove(&before);
+            let key = (pipeline.clone(), target.clone());
+            if let Some(before) = table.numbers.get(&key) {
+                if table.seen.get(before).is_some_and(|(_, _, known)| *known == sighting) {
+                    return;
+                }
+                table.seen.remove(before);
             }
-            table.order.insert(table.last, (pipeline.clone(), target.clone()));
+            table.last += 1;
+            table.numbers.insert(key, table.last);
+            table.seen.insert(table.last, (pipeline.clone(), target.clone(), sighting));
             table.last
         };
         self.news.send_modify(|newest| *newest = number.max(*newest));
@@ -91,10 +94,8 @@ impl Board {
 /// The first that was told after a number.
 fn after(table: &Mutex<Table>, told: u64) -> Option<(u64, Seen)> {
     let table = lock(table);
-    let (number, (pipeline, target)) = table.order.range(told + 1..).next()?;
-    let row = table.pipelines.get(pipeline)?;
-    let (_, sighting) = row.targets.get(target)?;
-    let interest = Arc::clone(&row.interest);
+    let (number, (pipeline, target, sighting)) = table.seen.range(told + 1..).next()?;
+    let interest = Arc::clone(table.interests.get(pipeline)?);
     let seen = Seen { pipeline: pipeline.clone(), interest, target: target.clone(), sighting: sighting.clone() };
     Some((*number, seen))
 }
@@ -111,7 +112,9 @@ mod tests {
     use super::*;
 
     fn interest() -> Arc<Interest> {
-        Arc::new(Interest { application: Application::Labelled, version: None, targets: BTreeMap::new() })
+        let environment: weir_core::EnvironmentName = "e".parse().unwrap();
+        let targets = ["dev", "prod"].map(|target| (target.parse().unwrap(), environment.clone())).into();
+        Arc::new(Interest { application: Application::Labelled, version: None, targets })
     }
 
     fn lost(error: &str) -> Sighting {
@@ -159,7 +162,7 @@ mod tests {
         board.tell(&pipeline, &new, &dev, None);
         assert_eq!(told(&mut follower), [("dev".to_owned(), None)]);
         board.expect(&pipeline, None);
-        assert!(lock(&board.table).order.is_empty());
+        assert!(lock(&board.table).seen.is_empty() && lock(&board.table).numbers.is_empty());
         drop(board);
         assert!(follower.next().now_or_never().is_some_and(|end| end.is_none()), "nobody can tell any more");
     }

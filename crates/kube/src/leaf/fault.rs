@@ -3,7 +3,7 @@
 use std::{error::Error as _, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use kube::{Error, runtime::watcher};
+use kube::{Error, client::AuthError, runtime::watcher};
 use tokio::time::Instant;
 use weir_core::Unreachable;
 
@@ -87,6 +87,10 @@ fn root(error: &Error) -> String {
     let mut cause = error.source();
     let mut words = error.to_string();
     while let Some(inner) = cause {
+        // It names programs and files of the kubeconfig.
+        if inner.is::<AuthError>() {
+            return "the credentials cannot be had in the way that the kubeconfig says".to_owned();
+        }
         words = inner.to_string();
         cause = inner.source();
     }

@@ -85,8 +85,9 @@ impl Question<'_> {
             return Some(trouble.told());
         }
         self.missing(picture).or_else(|| {
-            let watches = self.kinds(picture).filter_map(|(_, kind)| kind.trouble(self.namespace));
-            watches.filter(|it| self.shows(it)).map(Trouble::told).next()
+            let served = self.kinds(picture).filter(|(_, kind)| matches!(kind.served, Served::As(_)));
+            let troubles = served.filter_map(|(_, kind)| kind.trouble(self.namespace));
+            troubles.filter(|it| self.shows(it)).map(Trouble::told).next()
         })
     }
 

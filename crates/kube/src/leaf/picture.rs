@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use kube::api::ApiResource;
 use serde_json::Value;
+use tokio::time::Instant;
 use weir_core::{Name, Namespace, WorkloadKind};
 
 use super::{fault::Trouble, trim::Kept};
@@ -39,6 +40,8 @@ pub(super) enum Access {
 #[derive(Default)]
 pub(super) struct Kind {
     pub(super) served: Served,
+    /// Since when the API server has not known it any more. One that has just started may not know it yet.
+    pub(super) doubt: Option<Instant>,
     /// The workloads of the namespaces that were listed.
     pub(super) namespaces: BTreeMap<Namespace, BTreeMap<Name, Kept>>,
     /// What is wrong with its watches.

@@ -194,6 +194,17 @@ async fn what_a_git_source_follows_decides_whether_its_revision_is_a_version() {
         eye.want(&format!("a/{name}"), &format!("Kustomization/{name}"), None, &[&on(&namespace)]);
     }
     eye.want("a/commit", "Kustomization/moving", Some(VersionRule::Source), &[&on(&namespace)]);
+    let mut chart = release("chart", None, "1.0.0", &[]);
+    chart["spec"]["chart"]["spec"]["sourceRef"] = json!({"kind": "GitRepository", "name": "tagged"});
+    put(cluster, &namespace, chart).await;
+    let mut fetched = source("tagged", json!({"tag": "release-7"}));
+    fetched["status"] = json!({"artifact": {
+        "revision": format!("release-7@sha1:{commit}"), "digest": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+        "path": "a", "url": "http://example.org/a", "lastUpdateTime": "2024-01-01T00:00:00Z",
+    }});
+    put(cluster, &namespace, fetched).await;
+    eye.want("a/chart", "HelmRelease/chart", Some(VersionRule::Source), &[&on(&namespace)]);
+    eye.until("a/chart", &on(&namespace), is("HelmRelease/chart", "release-7")).await;
     eye.until("a/tagged", &on(&namespace), is("Kustomization/tagged", "release-7")).await;
     eye.until("a/moving", &on(&namespace), is("Kustomization/moving", "branch v1.0.0")).await;
     eye.until("a/commit", &on(&namespace), is("Kustomization/moving", commit)).await;

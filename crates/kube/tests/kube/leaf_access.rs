@@ -1,6 +1,9 @@
 //! The way into clusters: kubeconfigs, rights, and clusters that are gone.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use serde_json::json;
 use weir_core::VersionRule;
@@ -9,11 +12,11 @@ use weir_kube::{
     leaf::{LeafSettings, Leaves},
 };
 use weir_ports::Clusters;
-use weir_testkit::servers::Leaf;
+use weir_testkit::servers::{Leaf, eventually};
 
 use crate::{
     ground::{ground, next},
-    leaf_ground::{Eye, bare, images, interest, is, kubeconfig_of_weir, kustomization, put, quick, release},
+    leaf_ground::{Eye, Wire, bare, images, interest, is, kubeconfig_of_weir, kustomization, put, quick, release},
 };
 
 const RIGHTS: &str = include_str!("../../../../deploy/manifests/leaf.yaml");
@@ -72,6 +75,34 @@ async fn a_cluster_of_the_hub_is_read_by_the_secret_that_its_definition_names() 
     let mut news = leaves.watch();
     let sees = is("HelmRelease/podinfo", "6.1.0");
     while !next(&mut news).await.sighting.is_some_and(|it| sees(&it)) {}
+}
+
+#[tokio::test]
+async fn definitions_that_cannot_be_read_end_nothing_that_works() {
+    let cluster = bare().await;
+    let namespace = cluster.namespace("broken").await;
+    put(cluster, &namespace, release("podinfo", None, "6.1.0", &[])).await;
+    let mut eye = Eye::new(quick());
+    for name in ["one", "two"] {
+        eye.directory.define(name, &cluster.kubeconfig());
+    }
+    let (first, second) = (on("one", &namespace), on("two", &namespace));
+    eye.want("a/podinfo", "HelmRelease/podinfo", None, &[&first]);
+    eye.until("a/podinfo", &first, is("HelmRelease/podinfo", "6.1.0")).await;
+    eye.directory.is_broken.store(true, Ordering::Relaxed);
+    // Who comes now finds no way in, but who is in stays.
+    eye.want("a/late", "HelmRelease/podinfo", None, &[&second]);
+    eye.until_lost("a/late", &second, "reading GitopsCluster `fleet/two` failed: the hub is down").await;
+    eventually("the first is looked for, and that was taken in", async || {
+        let count = eye.directory.refused("one");
+        if count >= 2 { Ok(()) } else { Err(count) }
+    })
+    .await;
+    put(cluster, &namespace, release("podinfo", None, "6.2.0", &[])).await;
+    eye.until("a/podinfo", &first, is("HelmRelease/podinfo", "6.2.0")).await;
+    eye.directory.is_broken.store(false, Ordering::Relaxed);
+    eye.until("a/late", &second, is("HelmRelease/podinfo", "6.2.0")).await;
+    assert_eq!(eye.view().lost, 1, "only the one that came late");
 }
 
 #[tokio::test]
@@ -154,7 +185,7 @@ async fn the_rights_of_the_manifest_are_enough() {
     again.directory.define("one", &kubeconfig);
     again.want("a/web", "HelmRelease/web", None, &[&target]);
     again.until("a/web", &target, is("HelmRelease/web", "1.0.0")).await;
-    weir_testkit::servers::eventually("it is labelled", async || {
+    eventually("it is labelled", async || {
         let found = cluster.kubectl(&labels).await;
         if found.contains("pipelines.weave.works/env") { Ok(()) } else { Err(found) }
     })
@@ -224,6 +255,41 @@ async fn a_cluster_that_dies_harms_no_other_and_is_seen_again_when_it_returns() 
     let told = eye.view().told;
     eye.until("a/podinfo", &mortal, is("HelmRelease/podinfo", "6.3.0")).await;
     assert!(eye.view().told - told <= 2, "{} times", eye.view().told - told);
+}
+
+#[tokio::test]
+async fn a_short_outage_is_not_told() {
+    let mut leaf = Leaf::builder("shaky").controllers(&[]).start().await;
+    let namespace = leaf.cluster().namespace("shaky").await;
+    put(leaf.cluster(), &namespace, release("podinfo", None, "6.1.0", &[])).await;
+    let mut eye = Eye::new(LeafSettings { grace: Duration::from_mins(5), ..quick() });
+    eye.directory.define("one", &leaf.cluster().kubeconfig());
+    let target = on("one", &namespace);
+    eye.want("a/podinfo", "HelmRelease/podinfo", None, &[&target]);
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.1.0")).await;
+    leaf.start_again().await;
+    put(leaf.cluster(), &namespace, release("podinfo", None, "6.2.0", &[])).await;
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.2.0")).await;
+    assert_eq!(eye.view().lost, 0);
+}
+
+#[tokio::test]
+async fn a_connection_that_went_silent_is_noticed_and_made_anew() {
+    let cluster = bare().await;
+    let namespace = cluster.namespace("silent").await;
+    put(cluster, &namespace, release("podinfo", None, "6.1.0", &[])).await;
+    let wire = Wire::to(cluster).await;
+    let mut eye = Eye::new(LeafSettings { deadline: Duration::from_secs(2), ..quick() });
+    eye.directory.define("one", &wire.kubeconfig(cluster));
+    let target = on("one", &namespace);
+    eye.want("a/podinfo", "HelmRelease/podinfo", None, &[&target]);
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.1.0")).await;
+    wire.block(true);
+    put(cluster, &namespace, release("podinfo", None, "6.2.0", &[])).await;
+    let lost = eye.until_lost("a/podinfo", &target, "`127.0.0.1` has not answered within 2 s").await;
+    assert!(is("HelmRelease/podinfo", "6.1.0")(&lost), "what was seen last stays");
+    wire.block(false);
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.2.0")).await;
 }
 
 #[tokio::test]

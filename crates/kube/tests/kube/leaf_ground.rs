@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -47,6 +50,10 @@ pub(crate) fn quick() -> LeafSettings {
 pub(crate) struct Directory {
     clusters: Mutex<BTreeMap<ClusterKey, Name>>,
     secrets: Mutex<BTreeMap<String, Secret>>,
+    /// Set while it cannot be read.
+    pub(crate) is_broken: AtomicBool,
+    /// Who asked then.
+    refused: Mutex<Vec<ClusterKey>>,
 }
 
 impl Directory {
@@ -66,6 +73,11 @@ impl Directory {
         self.secrets.lock().unwrap().insert(name.to_owned(), secret);
     }
 
+    /// How often a cluster was asked for while nothing could be read.
+    pub(crate) fn refused(&self, cluster: &str) -> usize {
+        self.refused.lock().unwrap().iter().filter(|it| **it == key(cluster)).count()
+    }
+
     pub(crate) fn undefine(&self, cluster: &str) {
         self.clusters.lock().unwrap().remove(&key(cluster));
     }
@@ -81,6 +93,10 @@ impl Catalog for Directory {
     }
 
     async fn kubeconfig(&self, cluster: &ClusterKey) -> Result<Option<Name>, ClusterError> {
+        if self.is_broken.load(Ordering::Relaxed) {
+            self.refused.lock().unwrap().push(cluster.clone());
+            return Err(ClusterError { cluster: cluster.clone(), reason: "the hub is down".to_owned() });
+        }
         Ok(self.clusters.lock().unwrap().get(cluster).cloned())
     }
 
@@ -104,11 +120,13 @@ pub(crate) struct View {
     known: BTreeMap<(PipelineKey, TargetKey), Seen>,
     /// How often something was told.
     pub(crate) told: usize,
+    /// How often it was that a target cannot be read.
+    pub(crate) lost: usize,
 }
 
 impl View {
     pub(crate) fn new(leaves: &Leaves<Directory>) -> Self {
-        Self { news: Box::new(leaves.watch()), known: BTreeMap::new(), told: 0 }
+        Self { news: Box::new(leaves.watch()), known: BTreeMap::new(), told: 0, lost: 0 }
     }
 
     /// Follows until this is so for a target of a pipeline.
@@ -129,6 +147,7 @@ impl View {
             let news = tokio::time::timeout(Duration::from_secs(50), next(&mut self.news)).await;
             let seen = news.unwrap_or_else(|_| panic!("{pipeline} {target}: {known:#?}"));
             self.told += 1;
+            self.lost += usize::from(error(seen.sighting.as_ref()).is_some());
             self.known.insert((seen.pipeline.clone(), seen.target.clone()), seen);
         }
     }
@@ -312,4 +331,49 @@ pub(crate) async fn kubeconfig_of_weir(cluster: &Cluster, namespace: &str, role:
     }
     cluster.kubectl(&words).await;
     cluster.kubeconfig_with(&token)
+}
+
+/// A way to a cluster that can be blocked: what goes in comes out nowhere, and nobody is told.
+pub(crate) struct Wire {
+    address: std::net::SocketAddr,
+    is_blocked: tokio::sync::watch::Sender<bool>,
+    _task: tokio::task::JoinHandle<()>,
+}
+
+impl Wire {
+    pub(crate) async fn to(cluster: &Cluster) -> Self {
+        let far = cluster.url().replace("https://", "");
+        let near = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = near.local_addr().unwrap();
+        let (is_blocked, blocked) = tokio::sync::watch::channel(false);
+        let task = async move {
+            while let Ok((mut left, _)) = near.accept().await {
+                let (far, mut blocked) = (far.clone(), blocked.clone());
+                tokio::spawn(async move {
+                    let mut right = None;
+                    if !*blocked.borrow() {
+                        let mut connection = tokio::net::TcpStream::connect(far).await.unwrap();
+                        tokio::select! {
+                            _ = tokio::io::copy_bidirectional(&mut left, &mut connection) => return,
+                            _ = blocked.wait_for(|blocked| *blocked) => {}
+                        }
+                        right = Some(connection);
+                    }
+                    // Both ends stay open, for as long as the test lasts.
+                    std::future::pending::<()>().await;
+                    drop((left, right));
+                });
+            }
+        };
+        Self { address, is_blocked, _task: tokio::spawn(task) }
+    }
+
+    /// A kubeconfig that goes this way.
+    pub(crate) fn kubeconfig(&self, cluster: &Cluster) -> String {
+        cluster.kubeconfig().replace(&cluster.url(), &format!("https://{}", self.address))
+    }
+
+    pub(crate) fn block(&self, is_blocked: bool) {
+        self.is_blocked.send_replace(is_blocked);
+    }
 }

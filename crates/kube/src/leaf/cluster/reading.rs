@@ -18,6 +18,8 @@ use crate::leaf::{
     trim::Kept,
 };
 
+/// How much is read at the same time.
+const AT_ONCE: usize = 8;
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 /// What has to be read.
@@ -60,9 +62,13 @@ impl Reading {
         self.wanted.contains_key(place)
     }
 
-    /// Starts to read what is due.
+    /// Starts to read what is due, as far as not too much is under way.
     pub(super) fn start(&mut self, now: Instant, session: &mut Session, picture: &Picture, deadline: Duration) {
-        for (place, wanted) in self.wanted.iter_mut().filter(|(_, wanted)| wanted.is_due(now)) {
+        let free = AT_ONCE.saturating_sub(self.under_way());
+        if free == 0 {
+            return;
+        }
+        for (place, wanted) in self.wanted.iter_mut().filter(|(_, wanted)| wanted.is_due(now)).take(free) {
             let Some(kept) = kept(picture, place) else { continue };
             wanted.under_way = true;
             wanted.tried = Some((wanted.fingerprint, wanted.source));
@@ -94,9 +100,18 @@ impl Reading {
         }
     }
 
-    /// When something is due.
+    /// When something is due. While too much is under way, nothing is.
     pub(super) fn next(&self) -> Option<Instant> {
+        if self.under_way() >= AT_ONCE {
+            return None;
+        }
         self.wanted.values().filter(|wanted| !wanted.under_way).map(|wanted| wanted.due).min()
+    }
+}
+
+impl Reading {
+    fn under_way(&self) -> usize {
+        self.wanted.values().filter(|wanted| wanted.under_way).count()
     }
 }
 

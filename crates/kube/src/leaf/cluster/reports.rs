@@ -11,7 +11,7 @@ use super::{
 use crate::leaf::{
     fault::{Class, Fault, Trouble},
     look,
-    picture::{Place, Scope, Served, newest},
+    picture::{Kind, Place, Scope, Served, newest},
     watch::{self, WatchNews},
 };
 
@@ -50,12 +50,16 @@ impl<C: Catalog + 'static> Cluster<C> {
         }
         let Some(session) = &mut self.session else { return };
         session.answered(now, discover, &self.settings);
+        if self.picture.kinds.values().any(|kind| kind.doubt.is_some()) {
+            session.discover(now + CALM);
+        }
         if !session.is_started || trouble.is_some() || changed {
             self.asks.touch_all();
         }
         if let Some(trouble) = trouble {
             // What was seen before says nothing until it is seen again.
-            for (kind, known) in &mut self.picture.kinds {
+            let watched = |known: &Kind| matches!(known.served, Served::As(_));
+            for (kind, known) in self.picture.kinds.iter_mut().filter(|(_, known)| watched(known)) {
                 for scope in watch::scopes(&self.asks.namespaces(*kind)) {
                     known.troubles.entry(scope).or_insert_with(|| trouble.clone());
                 }
@@ -73,15 +77,23 @@ impl<C: Catalog + 'static> Cluster<C> {
 
     /// Takes in which kinds there are. Returns whether that is new.
     fn discovered(&mut self, groups: &Groups) -> bool {
-        let mut changed = false;
+        let (mut changed, now) = (false, Instant::now());
         for (kind, known) in &mut self.picture.kinds {
             let served = match (newest(*kind, &groups.versions(*kind)), &known.served) {
-                (Some(resource), _) => Served::As(resource),
+                (Some(resource), _) => {
+                    known.doubt = None;
+                    Served::As(resource)
+                }
+                (None, Served::As(before)) if now < *known.doubt.get_or_insert(now) + self.settings.grace => {
+                    Served::As(before.clone())
+                }
                 (None, Served::Missing(since)) => Served::Missing(since.clone()),
                 (None, _) => Served::Missing(Trouble::new(look::lack(*kind))),
             };
             if matches!(served, Served::Missing(_)) {
                 known.namespaces.clear();
+                known.troubles.clear();
+                known.doubt = None;
             }
             changed |= served != known.served;
             known.served = served;

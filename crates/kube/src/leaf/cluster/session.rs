@@ -32,7 +32,7 @@ use crate::leaf::{
     watch::{Watch, WatchNews},
 };
 
-/// How much is read at the same time.
+/// How much is written at the same time.
 const AT_ONCE: usize = 8;
 
 /// What happens in a session.
@@ -227,10 +227,8 @@ impl Session {
     /// Reads what a workload alone does not tell.
     pub(super) fn read(&mut self, place: &Place, kept: &Kept, source: bool, deadline: Duration) {
         let reader = Reader { client: self.client.clone(), server: Arc::clone(&self.way.server), deadline };
-        let (permits, outlet) = (Arc::clone(&self.permits), self.outlet.clone());
-        let (place, kept) = (place.clone(), kept.clone());
+        let (place, kept, outlet) = (place.clone(), kept.clone(), self.outlet.clone());
         self.tasks.spawn(async move {
-            let Ok(_permit) = permits.acquire().await else { return };
             let read = reader.read(&place, &kept.object(), source).await;
             outlet.tell(News::Read(place, kept.fingerprint, Box::new(read))).await;
         });

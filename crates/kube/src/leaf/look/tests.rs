@@ -14,7 +14,7 @@ fn listed() -> Picture {
     for kind in KINDS {
         let served = newest(kind, &["v2", "v1"]).map(Served::As).unwrap();
         let namespaces = BTreeMap::from([("dev".parse().unwrap(), BTreeMap::new())]);
-        picture.kinds.insert(kind, Kind { served, namespaces, troubles: BTreeMap::new() });
+        picture.kinds.insert(kind, Kind { served, namespaces, ..Kind::default() });
     }
     picture
 }
@@ -94,6 +94,9 @@ fn a_kind_that_is_missing_matters_to_those_who_need_it() {
     lose(&mut picture, WorkloadKind::HelmRelease);
     assert!(error(look(&picture, "HelmRelease/a", None)).contains("has no HelmReleases (helm.toolkit.fluxcd.io)"));
     assert_eq!(seen(look(&picture, "Kustomization/a", None)).unreachable, None);
+    assert_eq!(seen(look(&picture, "labelled", None)).unreachable, None);
+    let left = Trouble::new(Fault::settled("nobody watches it, so nothing ends this"));
+    picture.kinds.get_mut(&WorkloadKind::HelmRelease).unwrap().troubles.insert(Scope::All, left);
     assert_eq!(seen(look(&picture, "labelled", None)).unreachable, None);
     lose(&mut picture, WorkloadKind::Kustomization);
     assert!(error(look(&picture, "labelled", None)).contains("neither"));
