@@ -211,7 +211,8 @@ impl Get {
                     ("image", &it.image),
                 ]);
                 query.extend(it.unhealthy.then(|| ("healthy", "false".to_owned())));
-                let header = &["PIPELINE", "ENVIRONMENT", "TARGET", "WORKLOAD", "VERSION", "IMAGES", "HEALTHY", "SINCE"];
+                let header =
+                    &["PIPELINE", "ENVIRONMENT", "TARGET", "WORKLOAD", "VERSION", "IMAGES", "HEALTHY", "SINCE"];
                 let nothing = "no versions found";
                 it.common.show(List { path: "/api/v1/versions", query, header, rows: version, nothing })
             }

@@ -109,7 +109,8 @@ impl Serve {
             (_, cache) => {
                 let cache = cache.unwrap_or_else(|| std::env::temp_dir().join("weir-repositories"));
                 let namespace = self.lease_namespace.unwrap_or_else(own_namespace);
-                let leases = LeaseSettings { shards: self.shards, ..LeaseSettings::new(namespace, identity()) };
+                let leases =
+                    LeaseSettings { shards: self.shards, ..LeaseSettings::new(namespace, identity(self.listen)) };
                 Home::Cluster { context: self.context, cache, leases }
             }
         };
@@ -136,8 +137,12 @@ fn own_namespace() -> String {
     told.filter(|text| !text.is_empty()).unwrap_or_else(|| "weir-system".to_owned())
 }
 
-/// A name that no other process has, and that tells people which one it is.
-fn identity() -> String {
+/// A name that no other process has: no two listen on the same port of a host. One that is restarted goes on at once.
+fn identity(listen: SocketAddr) -> String {
     let host = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
-    format!("{}-{:08x}", host.unwrap_or_else(|| "weir".to_owned()), SystemClock.random() >> 32)
+    let host = host.unwrap_or_else(|| "weir".to_owned());
+    match listen.port() {
+        0 => format!("{host}-{:08x}", SystemClock.random() >> 32),
+        port => format!("{host}-{port}"),
+    }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use futures_util::StreamExt as _;
-use weir_core::{PipelineKey, Promotion};
+use weir_core::{Pipeline, PipelineKey, Promotion, Snapshot};
 use weir_engine::{What, World};
 use weir_kube::hub::{Publisher, Shown};
 use weir_local::SystemClock;
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Events.
 pub(super) async fn show(publisher: &Publisher, world: &World, ownership: &impl Ownership) {
     let mut seen = world.changes().end();
-    let mut due = all(world);
+    let mut due = all(publisher, world);
     let mut gains = ownership.watch();
     loop {
         let mut failed = BTreeSet::new();
@@ -35,43 +35,51 @@ pub(super) async fn show(publisher: &Publisher, world: &World, ownership: &impl 
             async { if failed.is_empty() { std::future::pending().await } else { tokio::time::sleep(PAUSE).await } };
         tokio::select! {
             () = world.changes().after(seen) => tokio::time::sleep(GATHER).await,
-            Some(()) = gains.next() => due.extend(all(world)),
+            Some(()) = gains.next() => due.extend(all(publisher, world)),
             () = again => {}
         }
         due.extend(failed);
         let Ok(news) = world.changes().since(seen) else {
             // Too many at once.
             seen = world.changes().end();
-            due.extend(all(world));
+            due.extend(all(publisher, world));
             continue;
         };
         for (id, change) in news {
             seen = id;
             match (change.pipeline, change.what) {
                 (Some(pipeline), _) => drop(due.insert(pipeline)),
-                (None, What::Freeze(_) | What::Problems) => due.extend(all(world)),
+                (None, What::Freeze(_) | What::Problems) => due.extend(all(publisher, world)),
                 (None, _) => {}
             }
         }
     }
 }
 
-fn all(world: &World) -> BTreeSet<PipelineKey> {
-    let mut all = BTreeSet::new();
-    world.scan(None, |key, _| all.insert(key.clone()));
+fn all(publisher: &Publisher, world: &World) -> BTreeSet<PipelineKey> {
+    let mut all: BTreeSet<_> = publisher.pipelines().into_iter().collect();
+    world.scan(None, |key, _| {
+        all.insert(key.clone());
+        true
+    });
     all
 }
 
 async fn show_one(publisher: &Publisher, world: &World, key: &PipelineKey) -> Result<(), StoreError> {
+    let Some((group, generation)) = publisher.defining(key) else { return Ok(()) };
+    let about = format!("pipeline `{key}` of `{group}`: ");
+    let problems = world.problems().into_iter();
+    let problems: Vec<_> = problems.filter_map(|it| it.strip_prefix(&about).map(str::to_owned)).collect();
     let known = world.look(key, |known| {
         let defined = known.definition().is_some();
         (defined && known.is_seen()).then(|| (known.pipeline().clone(), known.snapshot().clone()))
     });
-    let (Some(Some((pipeline, snapshot))), Some((generation, _))) = (known, publisher.seen(key)) else {
-        return Ok(());
+    let (pipeline, snapshot) = match known.flatten() {
+        Some(known) => known,
+        // It was never understood, and that is all that can be shown of it.
+        None if !problems.is_empty() => (Pipeline::deleted(key.clone()), Snapshot::default()),
+        None => return Ok(()),
     };
-    let name = format!("`{key}`");
-    let problems: Vec<_> = world.problems().into_iter().filter(|problem| problem.contains(&name)).collect();
     let now = SystemClock.now();
     let shown = Shown { generation, pipeline: &pipeline, snapshot: &snapshot, problems: &problems, now };
     publisher.publish(&shown).await?;

@@ -9,7 +9,7 @@ mod status;
 
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
-use weir_api::PipelineStatus;
+use weir_api::PipelineGroup;
 use weir_core::{Pipeline, PipelineKey, Promotion, Snapshot};
 use weir_ports::StoreError;
 
@@ -55,10 +55,15 @@ impl Publisher {
         Self { store, events: event::Announced::default() }
     }
 
-    /// The generation and status of a Pipeline as last seen.
-    pub fn seen(&self, key: &PipelineKey) -> Option<(i64, Option<PipelineStatus>)> {
-        let object = self.store.pipelines().defining(key)?.object;
-        Some((object.metadata.generation.unwrap_or_default(), object.status.clone()))
+    /// The Pipelines that there are, whether they are understood or not.
+    pub fn pipelines(&self) -> Vec<PipelineKey> {
+        self.store.pipelines().all().into_iter().map(|(key, _)| key).collect()
+    }
+
+    /// The group and generation of the object that defines a pipeline, as last seen.
+    pub fn defining(&self, key: &PipelineKey) -> Option<(PipelineGroup, i64)> {
+        let defining = self.store.pipelines().defining(key)?;
+        Some((defining.group, defining.object.metadata.generation.unwrap_or_default()))
     }
 
     /// Writes the status of a pipeline, if it says something else. Records in it are left alone.

@@ -166,6 +166,7 @@ impl<C: Catalog + 'static> Cluster<C> {
                 pipeline: &pipeline,
                 interest: &ask.interest,
                 namespace: &namespace,
+                home: self.key.is_none(),
                 now,
                 grace: self.settings.grace,
             };

@@ -41,6 +41,8 @@ pub(super) struct Question<'a> {
     pub(super) pipeline: &'a PipelineKey,
     pub(super) interest: &'a Interest,
     pub(super) namespace: &'a Namespace,
+    /// Whether it is Weir's own cluster. If Flux is not on it, it is known by reports alone.
+    pub(super) home: bool,
     pub(super) now: Instant,
     /// How long a trouble lasts before it is told.
     pub(super) grace: Duration,
@@ -53,6 +55,9 @@ impl Question<'_> {
             Access::Unknown => return (Look::Waiting, Vec::new()),
             Access::Undefined => return (Look::Undefined, Vec::new()),
             Access::Closed(_) | Access::Open => {}
+        }
+        if self.home && self.missing(picture).is_some() {
+            return (Look::Undefined, Vec::new());
         }
         let mut found = Found::default();
         for (kind, name, kept) in self.members(picture) {

@@ -45,6 +45,10 @@ fn look(picture: &Picture, app: &str, version: Option<VersionRule>) -> Look {
 }
 
 fn look_at(now: Instant, picture: &Picture, app: &str, version: Option<VersionRule>) -> Look {
+    look_from(false, now, picture, app, version)
+}
+
+fn look_from(home: bool, now: Instant, picture: &Picture, app: &str, version: Option<VersionRule>) -> Look {
     let application = match app {
         "labelled" => Application::Labelled,
         other => Application::Workload(other.parse().unwrap()),
@@ -54,6 +58,7 @@ fn look_at(now: Instant, picture: &Picture, app: &str, version: Option<VersionRu
         pipeline: &"a/shop".parse().unwrap(),
         interest: &interest,
         namespace: &"dev".parse().unwrap(),
+        home,
         now,
         grace: GRACE,
     };
@@ -93,6 +98,7 @@ fn a_kind_that_is_missing_matters_to_those_who_need_it() {
     };
     lose(&mut picture, WorkloadKind::HelmRelease);
     assert!(error(look(&picture, "HelmRelease/a", None)).contains("has no HelmReleases (helm.toolkit.fluxcd.io)"));
+    assert_eq!(look_from(true, Instant::now(), &picture, "HelmRelease/a", None), Look::Undefined);
     assert_eq!(seen(look(&picture, "Kustomization/a", None)).unreachable, None);
     assert_eq!(seen(look(&picture, "labelled", None)).unreachable, None);
     let left = Trouble::new(Fault::settled("nobody watches it, so nothing ends this"));
