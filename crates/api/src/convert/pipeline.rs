@@ -148,7 +148,9 @@ fn strategy(rules: &PromotionRules, path: &str, problems: &mut Problems) -> Opti
     if let Some(short) = &rules.pull_request {
         let path = format!("{path}.pullRequest");
         let branch = (short.branch.as_deref(), "branch");
-        let repository = repository(&short.url, branch, None, &path, problems)?;
+        // The short form has no place for it. Nobody can write to another machine without.
+        let secret = (!short.url.0.starts_with("file:")).then(|| SecretRef { name: CREDENTIALS.to_owned() });
+        let repository = repository(&short.url, branch, secret.as_ref(), &path, problems)?;
         let forge = guessed_forge(&short.url.0);
         return Some(weir_core::Strategy::PullRequest(weir_core::PullRequest { forge, repository }));
     }
@@ -199,16 +201,21 @@ fn forge_kind(kind: ForgeType) -> ForgeKind {
     }
 }
 
-/// The kind of server that an address is on, as far as its host tells.
+/// The Secret that opens the repository of the short form, in the pipeline's namespace.
+const CREDENTIALS: &str = "promotion-credentials";
+
+/// The kind of server that an address is on, as far as its host tells: by its name, or as in `gitea.example.org`.
 fn guessed_forge(url: &str) -> ForgeKind {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split('/').next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    match host.split(':').next().unwrap_or_default().to_ascii_lowercase().as_str() {
-        "github.com" => ForgeKind::GitHub,
-        "gitlab.com" => ForgeKind::GitLab,
-        "bitbucket.org" => ForgeKind::BitbucketCloud,
-        "dev.azure.com" | "ssh.dev.azure.com" => ForgeKind::AzureDevOps,
+    let host = host.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    match (host.as_str(), host.split('.').next()) {
+        ("github.com", _) => ForgeKind::GitHub,
+        ("gitlab.com", _) => ForgeKind::GitLab,
+        ("bitbucket.org", _) => ForgeKind::BitbucketCloud,
+        ("dev.azure.com" | "ssh.dev.azure.com", _) => ForgeKind::AzureDevOps,
+        ("codeberg.org", _) | (_, Some("gitea" | "forgejo")) => ForgeKind::Gitea,
         _ => ForgeKind::Git,
     }
 }
@@ -278,6 +285,7 @@ mod tests {
             ("https://dev.azure.com/o/p/_git/r", ForgeKind::AzureDevOps),
             ("https://git.example.org/github.com/b", ForgeKind::Git),
             ("https://github.com.example.org/a/b", ForgeKind::Git),
+            ("http://gitea.example.org:3000/a/b.git", ForgeKind::Gitea),
         ] {
             assert_eq!(guessed_forge(url), forge, "{url}");
         }

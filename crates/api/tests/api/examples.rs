@@ -47,10 +47,7 @@ fn the_pipeline_of_story_4_has_two_targets_in_dev() {
 #[test]
 fn the_older_form_of_a_pull_request_means_the_same_as_the_released_one() {
     let older = pipeline(&example("pipeline-pull-request-short.yaml")).to_core().unwrap();
-    let mut released = pipeline(&example("pipeline-pull-request.yaml"));
-    let strategy = released.spec.promotion.as_mut().unwrap().strategy.as_mut().unwrap();
-    strategy.pull_request.as_mut().unwrap().secret_ref = None;
-    assert_eq!(older, released.to_core().unwrap());
+    assert_eq!(older, pipeline(&example("pipeline-pull-request.yaml")).to_core().unwrap());
     let policy = older.environments()[1].promotion.clone().unwrap();
     let Strategy::PullRequest(pull_request) = policy.strategy else { panic!() };
     assert_eq!(pull_request.forge, ForgeKind::GitHub);
