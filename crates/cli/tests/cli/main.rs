@@ -9,6 +9,7 @@ mod documentation;
 mod explain;
 mod export;
 mod journey;
+mod journeys;
 mod lint;
 mod plan;
 mod program;

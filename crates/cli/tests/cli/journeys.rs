@@ -1,0 +1,4 @@
+//! Journeys on the real thing: API servers, Flux, a forge, Git, and Weir between them.
+
+mod fleet;
+mod rules;
