@@ -9,8 +9,9 @@ use crate::{
     world::{Known, World},
 };
 
-/// How many promotions that are over stay among the records of an environment. The journal keeps them all.
+/// How many promotions that are over stay among the records of an environment, and for how long. The newest always stays.
 const KEPT: usize = 8;
+const KEPT_FOR: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// How often a decision is made anew because a record was not what it was thought to be.
 const ROUNDS: usize = 16;
@@ -24,7 +25,7 @@ pub(crate) async fn decide(key: &PipelineKey, world: &World, ports: &impl Ports)
         let now = ports.clock().now();
         let (next_check, writes, over) = world.look(key, |known| {
             let plan = plan(known.pipeline(), known.snapshot(), now);
-            let over = if plan.writes.is_empty() { over(known) } else { Vec::new() };
+            let over = if plan.writes.is_empty() { over(known, now) } else { Vec::new() };
             // Written over the states that were decided on, and over no other: what others write meanwhile stays.
             let writes = plan.writes.into_iter().map(|write| {
                 let record = record(key, write);
@@ -99,9 +100,10 @@ fn tell(record: &Record, at: Option<RecordVersion>) {
 }
 
 /// The records of promotions that were over long ago, and of their proposals.
-fn over(known: &Known) -> Vec<(RecordKey, RecordVersion)> {
+fn over(known: &Known, now: Timestamp) -> Vec<(RecordKey, RecordVersion)> {
     let mut promotions: Vec<&Promotion> = known.snapshot().promotions.iter().collect();
-    if promotions.len() <= KEPT {
+    let is_old = |it: &&Promotion| it.history.last().is_some_and(|turn| now.duration_since(turn.at) > KEPT_FOR);
+    if promotions.len() <= KEPT && !promotions.iter().any(is_old) {
         return Vec::new();
     }
     promotions.sort_by(|a, b| (&a.key.environment, b.key.ordinal).cmp(&(&b.key.environment, a.key.ordinal)));
@@ -109,7 +111,7 @@ fn over(known: &Known) -> Vec<(RecordKey, RecordVersion)> {
     for into in promotions.chunk_by(|a, b| a.key.environment == b.key.environment) {
         // Which release is there is told by the newest that was delivered, however long ago.
         let delivered = into.iter().position(|it| matches!(it.phase, Phase::Succeeded | Phase::Failed));
-        for (age, promotion) in into.iter().enumerate().skip(KEPT) {
+        for (age, promotion) in into.iter().enumerate().skip(1).filter(|(age, it)| *age >= KEPT || is_old(it)) {
             let needed = promotion.phase.is_live() || promotion.phase == Phase::Delivered || Some(age) == delivered;
             let open = |proposal: &PlainProposal| proposal.state == PlainState::Open;
             if !needed && !known.proposal(&promotion.key).is_some_and(open) {

@@ -150,7 +150,7 @@ impl<P: Ports> Engine<P> {
             for repository in self.repositories(&pipeline) {
                 let job = Job::Poll(repository);
                 if !queue.has(&job) {
-                    queue.add(job, self.next_poll(now, 1));
+                    queue.add(job, self.next_poll(now, 1, SignedDuration::ZERO));
                 }
             }
             queue.add(Job::Decide(pipeline), now);

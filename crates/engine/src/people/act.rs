@@ -77,7 +77,8 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
             why: asked.why.clone(),
         };
         self.journal.note(&deed).await?;
-        tracing::info!(by = deed.by.name, verb = deed.verb, object = deed.object, why = deed.why, "somebody acts");
+        let Deed { by, verb, object, detail, why, .. } = &deed;
+        tracing::info!(by = by.name, verb, object, detail, why, "somebody acts");
         *noted.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(deed);
         Ok(())
     }

@@ -34,6 +34,18 @@ struct Interest {
     restless: bool,
     /// The forge that its open pull request is on.
     forge: Option<ForgeKind>,
+    /// When something last happened to the promotion.
+    last: Timestamp,
+}
+
+/// How long to wait where nothing has happened for so long: whoever reviews at all often does so soon.
+fn rhythm(usual: SignedDuration, quiet: SignedDuration) -> SignedDuration {
+    match quiet.as_mins() {
+        ..5 => usual / 3,
+        5..60 => usual,
+        60..1440 => usual * 2,
+        _ => usual * 4,
+    }
 }
 
 impl<P: Ports> Engine<P> {
@@ -47,9 +59,9 @@ impl<P: Ports> Engine<P> {
     }
 
     /// When to look again, not all at once; with many repositories no more than one a second.
-    pub(super) fn next_poll(&self, now: Timestamp, repositories: usize) -> Timestamp {
+    pub(super) fn next_poll(&self, now: Timestamp, repositories: usize, quiet: SignedDuration) -> Timestamp {
         let least = SignedDuration::from_secs(i64::try_from(repositories).unwrap_or(i64::MAX));
-        let pause = self.settings.poll.max(least);
+        let pause = rhythm(self.settings.poll, quiet).max(least);
         let share = i32::try_from(self.ports.clock().random() % 100).unwrap_or_default();
         now.checked_add(pause - pause / 500 * share).unwrap_or(now)
     }
@@ -88,7 +100,9 @@ impl<P: Ports> Engine<P> {
                 Vec::new()
             }
         };
-        let next = Some(self.next_poll(self.ports.clock().now(), all.len()));
+        let now = self.ports.clock().now();
+        let last = found.iter().map(|interest| interest.last).max().unwrap_or(now);
+        let next = Some(self.next_poll(now, all.len(), now.duration_since(last)));
         Outcome { next, also: moved.into_iter().map(Job::Carry).collect(), ..Outcome::default() }
     }
 
@@ -154,8 +168,21 @@ fn interests(known: &Known) -> Vec<Interest> {
             base: Some(facts.base.as_ref()?.commit.clone()),
             restless: proposal.is_some_and(|it| it.changed_by.is_some() || it.checks != Checks::Passing),
             forge: strategy.forge().filter(|_| proposal.is_some()),
+            last: promotion.history.last().map(|turn| turn.at).unwrap_or_default(),
             branch: facts.branch.as_ref().map(|it| (it.name.clone(), proposal.map(|proposal| proposal.head.clone()))),
         })
     };
     pipeline.environments().iter().filter_map(interest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_just_happened_is_looked_at_more_often() {
+        let usual = SignedDuration::from_secs(30);
+        let pauses = [1, 10, 90, 3000].map(|mins| rhythm(usual, SignedDuration::from_mins(mins)).as_secs());
+        assert_eq!(pauses, [10, 30, 60, 120]);
+    }
 }

@@ -393,3 +393,26 @@ fn an_approval_stays_whatever_is_written_at_the_same_time() {
         });
     }
 }
+
+#[test]
+fn what_was_over_long_ago_is_removed_but_never_the_newest() {
+    story!(stage = Stage::with(push()); {
+        for minor in 1..=12 {
+            let version = format!("1.{minor}.0");
+            stage.report("dev", &version).await;
+            stage.until_phase(&version, Phase::Delivered).await;
+            stage.report("prod", &version).await;
+            stage.until_phase(&version, Phase::Succeeded).await;
+        }
+        let ordinals = || stage.world.look(&stage.key, |known| {
+            let mut all: Vec<_> = known.snapshot().promotions.iter().map(|it| it.key.ordinal).collect();
+            all.sort_unstable();
+            all
+        }).unwrap();
+        stage.until("eight are left", || ordinals() == (5..=12).collect::<Vec<_>>()).await;
+        tokio::time::sleep(Duration::from_hours(91 * 24)).await;
+        // Something happens, so that it is looked at.
+        stage.report("dev", "1.12.0").await;
+        stage.until("one is left", || ordinals() == [12]).await;
+    });
+}

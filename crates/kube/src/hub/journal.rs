@@ -48,7 +48,6 @@ impl HubJournal {
 impl Journal for HubJournal {
     async fn note(&self, deed: &Deed) -> Result<(), StoreError> {
         let Deed { by, verb, object, detail, why, .. } = deed;
-        tracing::info!(by = by.name, verb, object, detail, why, "somebody acts");
         self.remember(deed.clone());
         let Some(key) = &deed.pipeline else { return Ok(()) };
         // An Event is for those who look; that it cannot be written is no reason to refuse what was asked.
