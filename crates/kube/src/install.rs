@@ -27,12 +27,13 @@ const GITOPS_CLUSTERS: &str = "gitopsclusters.gitops.weave.works";
 /// What stands in the manifest for the image.
 const IMAGE: &str = "        image: weir\n";
 
-const MANIFESTS: [&str; 4] = [
+const RIGHTS: [&str; 3] = [
     include_str!("../../../deploy/manifests/namespace.yaml"),
     include_str!("../../../deploy/manifests/rbac.yaml"),
     include_str!("../../../deploy/manifests/roles.yaml"),
-    include_str!("../../../deploy/manifests/weir.yaml"),
 ];
+
+const DEPLOYMENT: &str = include_str!("../../../deploy/manifests/weir.yaml");
 
 /// What an installation did to an object, or would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,11 +70,11 @@ pub enum InstallError {
     Manifest(String),
 }
 
-/// Everything that is installed, as YAML documents.
-pub fn manifests(image: &str) -> Vec<String> {
+/// Everything that is installed, as YAML documents. Without an image there is no Deployment.
+pub fn manifests(image: Option<&str>) -> Vec<String> {
     let definitions = weir_api::crd_yaml().into_iter().map(|(_, text)| text);
-    let rest = MANIFESTS.iter().map(|text| text.replace(IMAGE, &format!("        image: {image}\n")));
-    definitions.chain(rest).collect()
+    let deployment = image.map(|image| DEPLOYMENT.replace(IMAGE, &format!("        image: {image}\n")));
+    definitions.chain(RIGHTS.map(str::to_owned)).chain(deployment).collect()
 }
 
 /// A client of the cluster that the kubeconfig names, or that this process runs on.
@@ -92,7 +93,7 @@ pub async fn client(context: Option<&str>) -> Result<Client, InstallError> {
 /// Applies everything, and waits until the kinds are served. `told` hears of every object as it is done.
 pub async fn install(
     client: &Client,
-    image: &str,
+    image: Option<&str>,
     is_dry: bool,
     mut told: impl FnMut(&str, Installed),
 ) -> Result<(), InstallError> {
@@ -110,7 +111,7 @@ pub async fn install(
     Ok(())
 }
 
-fn objects(image: &str) -> Result<Vec<DynamicObject>, InstallError> {
+fn objects(image: Option<&str>) -> Result<Vec<DynamicObject>, InstallError> {
     let wrong = |error: &dyn std::fmt::Display| InstallError::Manifest(error.to_string());
     let mut objects = Vec::new();
     for text in manifests(image) {

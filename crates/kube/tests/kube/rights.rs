@@ -19,22 +19,22 @@ async fn the_rights_of_the_manifests_are_enough_and_there_are_none_to_read_secre
     let hub = Cluster::start().await;
     let client = hub.client().await;
     let mut told = Vec::new();
-    install(&client, "weir:test", true, |object, done| told.push((object.to_owned(), done))).await.unwrap();
+    install(&client, Some("weir:test"), true, |object, done| told.push((object.to_owned(), done))).await.unwrap();
     assert!(told.iter().all(|(_, done)| *done == Installed::Created), "{told:?}");
     hub.apply(&weir_api::crd_yaml().pop().unwrap().1).await;
 
     told.clear();
-    install(&client, "weir:test", false, |object, done| told.push((object.to_owned(), done))).await.unwrap();
+    install(&client, Some("weir:test"), false, |object, done| told.push((object.to_owned(), done))).await.unwrap();
     let left = ("customresourcedefinition `gitopsclusters.gitops.weave.works`".to_owned(), Installed::Left);
     assert!(told.contains(&left), "{told:?}");
     assert!(told.contains(&("deployment `weir`".to_owned(), Installed::Created)));
     told.clear();
     for is_dry in [false, true] {
-        install(&client, "weir:test", is_dry, |object, done| told.push((object.to_owned(), done))).await.unwrap();
+        install(&client, Some("weir:test"), is_dry, |object, done| told.push((object.to_owned(), done))).await.unwrap();
     }
     assert!(told.iter().all(|(_, done)| matches!(done, Installed::Unchanged | Installed::Left)), "{told:?}");
     told.clear();
-    install(&client, "weir:other", true, |object, done| told.push((object.to_owned(), done))).await.unwrap();
+    install(&client, Some("weir:other"), true, |object, done| told.push((object.to_owned(), done))).await.unwrap();
     told.retain(|(_, done)| *done == Installed::Changed);
     assert_eq!(told, [("deployment `weir`".to_owned(), Installed::Changed)]);
 

@@ -16,8 +16,6 @@ use super::{Explanation, Hold, PromotionView, Release, Step, all};
 pub(crate) struct EnvironmentView {
     /// Its name.
     name: String,
-    /// How it is found out what runs there. In this version always `events`: what Flux or CI reported last.
-    detection: &'static str,
     /// The last release that every target ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<Release>,
@@ -69,6 +67,8 @@ pub(crate) struct TargetView {
     cluster: Option<String>,
     /// The namespace there.
     namespace: String,
+    /// How it is known what runs there: `watch`, because Weir reads its cluster; or `events`, what Flux or CI reported last.
+    detection: &'static str,
     /// The last release that it ran with every workload healthy.
     #[serde(skip_serializing_if = "Option::is_none")]
     release: Option<Release>,
@@ -171,7 +171,6 @@ pub(crate) fn environment(
     let refusals = record.map(|record| record.refusals.as_slice()).unwrap_or_default();
     Some(EnvironmentView {
         name: environment.name.to_string(),
-        detection: "events",
         runs: record.and_then(|record| record.runs.as_ref()).map(Release::from),
         targets: environment.targets.iter().map(|it| target(known, environment, it)).collect(),
         reported: workloads(known, environment, None),
@@ -200,6 +199,7 @@ fn target(known: &Known, environment: &Environment, key: &TargetKey) -> TargetVi
         name: key.to_string(),
         cluster: key.cluster.as_ref().map(ToString::to_string),
         namespace: key.namespace.to_string(),
+        detection: if known.snapshot().sightings.contains_key(key) { "watch" } else { "events" },
         release: record.and_then(|record| record.release.as_ref()).map(Release::from),
         healthy_since: record.and_then(|record| record.healthy_since),
         unreachable: unreachable.map(|it| UnreachableView { error: it.error.to_string(), since: it.since }),

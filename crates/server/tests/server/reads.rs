@@ -38,7 +38,7 @@ async fn a_pipeline_is_shown_whole() {
     let names: Vec<_> = shown["environments"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
     assert_eq!(names, ["dev", "qa", "prod"]);
     let dev = &shown["environments"][0];
-    assert_eq!(dev["detection"], "events");
+    assert_eq!(dev["targets"][0]["detection"], "events");
     assert_eq!(dev["targets"][0]["name"], "default/dev/podinfo");
     assert_eq!(dev["targets"][0]["workloads"][0]["version"], "6.2.0");
     assert_eq!(dev["targets"][0]["workloads"][0]["state"], "healthy");
