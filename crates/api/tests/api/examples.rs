@@ -10,6 +10,9 @@ fn every_example_reads_without_a_complaint() {
     for name in [
         "pipeline-two-environments.yaml",
         "pipeline-two-targets.yaml",
+        "pipeline-review.yaml",
+        "kubernetes/pipeline.yaml",
+        "kubernetes/clusters.yaml",
         "pipeline-pull-request-short.yaml",
         "pipeline-pull-request.yaml",
         "pipeline-gates.yaml",
