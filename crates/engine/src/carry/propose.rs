@@ -59,7 +59,9 @@ impl<P: Ports> Carrier<'_, P> {
     pub(super) fn body(&self, promotion: &Promotion, edited: &Edited) -> String {
         let now = self.ports.clock().now();
         let body = self.world.look(&promotion.key.pipeline, |known| {
-            words::body(promotion, &edited.edits, known.pipeline(), known.snapshot(), now)
+            let (pipeline, snapshot) = (known.pipeline(), known.snapshot());
+            let source = words::Source { pipeline, snapshot, now, address: self.settings.address.as_deref() };
+            words::body(promotion, &edited.edits, &source)
         });
         body.unwrap_or_default()
     }

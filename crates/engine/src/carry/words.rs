@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use weir_core::{
-    BranchName, Edit, NameError, Pipeline, PipelineKey, Promotion, PromotionKey, Release, Snapshot, Weighs, explain,
+    BranchName, Edit, NameError, Pipeline, PipelineKey, Promotion, PromotionKey, Release, Snapshot, TargetRecord,
+    Weighs, explain,
 };
 
 /// The branch of a proposal, as the Weave controller named it, if Git takes such a name.
@@ -78,21 +79,27 @@ pub(super) fn message(promotion: &Promotion, edits: &[Edit]) -> String {
     text
 }
 
-/// The explanation of a proposal, in Markdown: what changes, why it may, and what it leaves out.
-pub(super) fn body(
-    promotion: &Promotion,
-    edits: &[Edit],
-    pipeline: &Pipeline,
-    snapshot: &Snapshot,
-    now: Timestamp,
-) -> String {
+/// Where the explanation of a proposal comes from.
+pub(super) struct Source<'a> {
+    pub(super) pipeline: &'a Pipeline,
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) now: Timestamp,
+    /// Where people find Weir.
+    pub(super) address: Option<&'a str>,
+}
+
+/// The explanation of a proposal, in Markdown: what changes, where, why it may, and what it leaves out.
+pub(super) fn body(promotion: &Promotion, edits: &[Edit], source: &Source<'_>) -> String {
     let Promotion { key, from, release, skips, .. } = promotion;
+    let Source { pipeline, snapshot, now, address } = *source;
     let mut text =
         format!("Brings `{}` of pipeline `{}` from {from} to {}.\n\n", short(release), key.pipeline, key.environment);
     text.push_str("| file | now | then |\n|---|---|---|\n");
     for edit in edits {
         let _ = writeln!(text, "| `{}` | `{}` | `{}` |", edit.file, edit.before, edit.after);
     }
+    text.push_str(&targets(promotion, source));
+    text.push_str(&healthy(promotion, source));
     let because = explain(pipeline, snapshot, &key.environment, now);
     let open: Vec<_> = because
         .iter()
@@ -103,12 +110,20 @@ pub(super) fn body(
     if !open.is_empty() {
         let _ = write!(text, "\nIt may enter because:\n\n{}", open.concat());
     }
+    let ours = promotion.approvals.iter().filter(|approval| approval.release == *release);
+    for approval in ours {
+        let _ = write!(text, "\nApproved by {} at {}.\n", approval.by.name, seconds(approval.at));
+    }
     if let Some(by) = &promotion.requested_by {
         let _ = write!(text, "\nAsked for by {}.\n", by.name);
     }
     if !skips.is_empty() {
         let skipped: Vec<_> = skips.iter().map(|skipped| format!("`{}`", short(skipped))).collect();
         let _ = write!(text, "\nReleases that it takes the place of: {}.\n", skipped.join(", "));
+    }
+    // An address of this machine tells others nothing.
+    if let Some(address) = address.filter(|address| !["127.0.0.1", "localhost"].iter().any(|it| address.contains(it))) {
+        let _ = write!(text, "\nWhat holds it, and what else is on its way: {address}\n");
     }
     // The path in it is how the Weave controller and its programs find the pull request of an environment.
     let path = format!("{}/{}", key.pipeline, key.environment);
@@ -118,6 +133,38 @@ pub(super) fn body(
         mark(key)
     );
     text
+}
+
+/// What every target of the environment runs now.
+fn targets(promotion: &Promotion, source: &Source<'_>) -> String {
+    let Some(environment) = source.pipeline.environment(&promotion.key.environment) else { return String::new() };
+    let record = source.snapshot.environments.get(&environment.name);
+    let then = short(&promotion.release);
+    let mut text = "\n| target | runs | then |\n|---|---|---|\n".to_owned();
+    for target in &environment.targets {
+        let known = record.and_then(|record| record.targets.get(target)).and_then(|known| known.release.as_ref());
+        let runs = known.map_or_else(|| "-".to_owned(), |release| format!("`{}`", short(release)));
+        let _ = writeln!(text, "| `{target}` | {runs} | `{then}` |");
+    }
+    if environment.targets.is_empty() { String::new() } else { text }
+}
+
+/// Where the release has been healthy in the environment before, and since when.
+fn healthy(promotion: &Promotion, source: &Source<'_>) -> String {
+    let record = source.snapshot.environments.get(&promotion.from);
+    let runs = |known: &&TargetRecord| known.release.as_ref().is_some_and(|it| it.covers(&promotion.release));
+    let mut text = String::new();
+    for (target, known) in record.into_iter().flat_map(|record| &record.targets).filter(|(_, known)| runs(known)) {
+        if let Some(since) = known.healthy_since {
+            let _ = writeln!(text, "- `{target}`, since {}", seconds(since));
+        }
+    }
+    if text.is_empty() { text } else { format!("\nHealthy in {} on:\n\n{text}", promotion.from) }
+}
+
+/// A time as people read it.
+fn seconds(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
 }
 
 #[cfg(test)]

@@ -26,6 +26,9 @@ fn a_release_is_proposed_merged_and_followed_until_it_runs() {
         assert_eq!(stage.holds(), ["AwaitingReview"]);
         let proposal = stage.open();
         assert_eq!(proposal.title, "Promote app 1.1.0 to prod");
+        for words in ["| `prod` | - | `1.1.0` |", "Healthy in dev on:\n\n- `dev`, since "] {
+            assert!(proposal.body.contains(words), "{}", proposal.body);
+        }
         assert_eq!((&*proposal.edits[0].before, &*proposal.edits[0].after), ("1.0.0", "1.1.0"));
         assert!(stage.base().contains("app: 1.0.0"));
         stage.merge().await;
