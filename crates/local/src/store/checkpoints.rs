@@ -14,11 +14,11 @@ use rusqlite::Connection;
 use super::{PATIENCE, writer::sentence};
 
 /// How many changes are committed before they are moved.
-const AFTER: usize = 1000;
+const AFTER: usize = 500;
 
 /// How many pages the log may have before writers wait for its end to be moved, so that it begins anew: under a load that
 /// never pauses, the log would grow for ever.
-const LONGEST: i64 = 16_384;
+const LONGEST: i64 = 4096;
 
 /// The thread that moves, and what it has to be told.
 pub(super) struct Checkpoints {

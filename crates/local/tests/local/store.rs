@@ -167,3 +167,18 @@ async fn a_file_that_is_no_database_is_refused_and_left_as_it_is() {
     assert!(matches!(LocalStore::open(folder.path()), Err(OpenError::Database { .. })));
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("my notes"));
 }
+
+#[tokio::test]
+async fn the_log_of_the_database_is_moved_into_it_again_and_again() {
+    let folder = TempDir::new().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    let record = || Record::Promotion(Box::new(promotion("a/x", "prod", 1, weir_core::Phase::Pending)));
+    let mut version = store.create(record()).await.unwrap();
+    for _ in 0..4000 {
+        version = store.replace(record(), version).await.unwrap();
+    }
+    let log = std::fs::metadata(folder.path().join("weir.db-wal")).unwrap().len();
+    // Without, it would be 52 MB.
+    assert!(log < 30_000_000, "{log}");
+    assert_eq!(store.get(&record().key()).await.unwrap().unwrap().version, version);
+}
