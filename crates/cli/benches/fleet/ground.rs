@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use weir_testkit::servers::Cluster;
 
-use crate::text;
+use crate::{measure, text};
 
 /// How many requests are under way at once while something is set up.
 const AT_ONCE: usize = 32;
@@ -266,20 +266,12 @@ pub(crate) struct Serving {
 impl Serving {
     /// Resident memory, in MB.
     pub(crate) fn memory(&self) -> String {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let of = |name: &str| {
-            let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-            line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
-        };
-        format!("{:.1} (at most {:.1})", of("VmRSS"), of("VmHWM"))
+        measure::memory(self.child.id())
     }
 
     /// The processor time that it has taken.
     pub(crate) fn cpu(&self) -> Duration {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        let (_, after_name) = stat.rsplit_once(')').unwrap();
-        let ticks: u64 = after_name.split_whitespace().skip(11).take(4).map(|it| it.parse::<u64>().unwrap()).sum();
-        Duration::from_millis(ticks * 10)
+        measure::cpu(self.child.id())
     }
 }
 

@@ -6,9 +6,10 @@
 #![expect(clippy::print_stdout, reason = "what was measured is the output")]
 
 mod ground;
+#[path = "../measure.rs"]
+mod measure;
 
 use std::{
-    fmt::Display,
     fs,
     process::Command,
     time::{Duration, Instant},
@@ -17,7 +18,10 @@ use std::{
 use serde_json::{Value, json};
 use weir_testkit::servers::{Gitea, Leaf};
 
-use crate::ground::{Ground, pipeline, release};
+use crate::{
+    ground::{Ground, pipeline, release},
+    measure::{load, median, ms, row},
+};
 
 fn main() {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -67,8 +71,8 @@ async fn request() {
     let from = gitea.clone_url(&bot, &bot.name, "config");
     git(&["clone", "--quiet", &from, &clone.display().to_string()]);
     for round in 1..=ROUNDS {
-        let begun = Instant::now();
         ground.deploy(leaf.cluster(), "apps", &release(&format!("app-{round}"), "1.1.0")).await;
+        let begun = Instant::now();
         opened(&gitea, 2 * round).await;
         requests.push(begun.elapsed());
         bare.push(by_hand(&gitea, &clone, ROUNDS + round).await);
@@ -106,14 +110,15 @@ async fn by_hand(gitea: &Gitea, clone: &std::path::Path, number: usize) -> Durat
     let who = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
     git(&[&["-C", &folder], &who[..], &["commit", "--quiet", "-am", "By hand"]].concat());
     let begun = Instant::now();
-    git(&["-C", &folder, "push", "--quiet", "origin", &branch]);
+    git(&["-C", &folder, "push", "--quiet", "--no-progress", "origin", &branch]);
     let body = json!({ "head": branch, "base": "main", "title": branch, "body": "By hand" });
     gitea.api().post_json("/repos/weir/config/pulls", &body).await;
     begun.elapsed()
 }
 
 fn git(arguments: &[&str]) {
-    assert!(Command::new("git").args(arguments).status().unwrap().success(), "git {arguments:?}");
+    let done = Command::new("git").args(arguments).stderr(std::process::Stdio::null()).status().unwrap();
+    assert!(done.success(), "git {arguments:?}");
 }
 
 /// A thousand pipelines through five clusters, each with a thousand `HelmReleases`.
@@ -171,23 +176,6 @@ async fn idle() {
     let share = used.as_secs_f64() / (f64::from(minutes) * 60.0) * 100.0;
     row("share of a core", format!("{share:.2} %"));
     row("resident, in MB", server.memory());
-}
-
-fn median(times: &mut [Duration]) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-fn ms(time: Duration) -> String {
-    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
-}
-
-fn load() -> String {
-    fs::read_to_string("/proc/loadavg").unwrap_or_default().split(' ').next().unwrap_or_default().to_owned()
-}
-
-fn row(what: &str, value: impl Display) {
-    println!("  {what:<66} {value}");
 }
 
 /// Part of an object.

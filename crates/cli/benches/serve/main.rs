@@ -6,10 +6,11 @@
 #![expect(clippy::print_stdout, reason = "what was measured is the output")]
 
 mod client;
+#[path = "../measure.rs"]
+mod measure;
 mod site;
 
 use std::{
-    fmt::Display,
     fs,
     sync::{
         Barrier,
@@ -23,7 +24,8 @@ use serde_json::Value;
 
 use crate::{
     client::{Client, event},
-    site::{APPROVAL, Running, Site, cpu, git, until},
+    measure::{cpu, load, median, ms, row},
+    site::{APPROVAL, Running, Site, git, until},
 };
 
 /// The parts, by the names that choose them.
@@ -250,21 +252,4 @@ fn restart() {
     });
     row("from the start of the process to ready", ms(ready));
     row("from the start of the process to the first decision", ms(begun.elapsed()));
-}
-
-fn median(times: &mut [Duration]) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-fn ms(time: Duration) -> String {
-    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
-}
-
-fn load() -> String {
-    fs::read_to_string("/proc/loadavg").unwrap_or_default().split(' ').next().unwrap_or_default().to_owned()
-}
-
-fn row(what: &str, value: impl Display) {
-    println!("  {what:<60} {value}");
 }

@@ -14,7 +14,10 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::client::{Client, KEY, event};
+use crate::{
+    client::{Client, KEY, event},
+    measure,
+};
 
 /// The repository: so many files of 2 kB, and markers in one of so many of them.
 pub(crate) const FILES: usize = 2_000;
@@ -228,16 +231,11 @@ impl Running {
 
     /// Resident memory, in MB.
     pub(crate) fn memory(&self) -> String {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let of = |name: &str| {
-            let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-            line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
-        };
-        format!("{:.1} (at most {:.1})", of("VmRSS"), of("VmHWM"))
+        measure::memory(self.child.id())
     }
 
     pub(crate) fn cpu(&self) -> Duration {
-        cpu(self.child.id())
+        measure::cpu(self.child.id())
     }
 }
 
@@ -254,12 +252,4 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
         assert!(Instant::now() < deadline, "never: {what}");
         thread::sleep(Duration::from_millis(1));
     }
-}
-
-/// The processor time of a process, and of those it started and waited for.
-pub(crate) fn cpu(process: u32) -> Duration {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    let (_, after_name) = stat.rsplit_once(')').unwrap();
-    let ticks: u64 = after_name.split_whitespace().skip(11).take(4).map(|number| number.parse::<u64>().unwrap()).sum();
-    Duration::from_millis(ticks * 10)
 }
