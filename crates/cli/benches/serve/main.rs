@@ -6,7 +6,7 @@
 #![expect(clippy::print_stdout, reason = "what was measured is the output")]
 
 mod client;
-#[path = "../measure.rs"]
+#[path = "../common/measure.rs"]
 mod measure;
 mod site;
 
