@@ -78,9 +78,10 @@ impl Pipelines {
         Api::namespaced_with(self.client.clone(), namespace.as_str(), &resource(group))
     }
 
-    /// Takes in an object.
-    pub(super) fn observe(&self, group: PipelineGroup, object: PipelineObject) {
+    /// Takes in an object. Who wrote which field of it is of no use here, and is often longer than the rest.
+    pub(super) fn observe(&self, group: PipelineGroup, mut object: PipelineObject) {
         let Some(key) = key(&object.metadata) else { return };
+        object.metadata.managed_fields = None;
         let version = version(&object.metadata);
         self.saw(version);
         let mut known = self.lock();
