@@ -26,7 +26,7 @@ pub(crate) fn memory(process: u32) -> String {
         let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
     };
-    format!("{:.1} (at most {:.1})", of("VmRSS"), of("VmHWM"))
+    format!("{:.1} (at most {:.1}; {:.1} of it the program itself)", of("VmRSS"), of("VmHWM"), of("RssFile"))
 }
 
 /// The processor time of a process, and of those it started and waited for.
