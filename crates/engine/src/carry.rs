@@ -19,6 +19,7 @@ mod train;
 mod trouble;
 mod words;
 
+use futures_util::future::try_join;
 use jiff::Timestamp;
 use weir_core::{
     Base, BranchName, CommitId, Declared, ForgeKind, Intent, LegFacts, Place, PlainProposal, PlainState, Promotion,
@@ -208,22 +209,13 @@ impl<P: Ports> Carrier<'_, P> {
     ) -> Result<Load<'r>, Trouble> {
         let access = access(self.ports, &promotion.key.pipeline.namespace, repository).await?;
         let branch = self.branch(&promotion)?;
-        let looked = self.look(&promotion, repository, &access, &branch).await?;
+        let (looked, proposed) = self.look(&promotion, repository, forge, &access, &branch).await?;
         let [base, tip] = looked.heads.clone();
         let base = base.ok_or_else(|| RepoError::NoBranch {
             repository: repository.url.clone(),
             branch: repository.base.clone(),
         })?;
         let places = self.memory.places(self.ports, &access, &base).await?;
-        let proposed = match forge {
-            None => Proposed::Here(self.find_own(&promotion).await?),
-            Some(kind) => {
-                let RepoAccess { url, credentials } = access.clone();
-                let there = ForgeAccess { kind, url, credentials };
-                let found = self.find_there(&promotion, repository, &branch, &there).await?;
-                Proposed::There(there, found)
-            }
-        };
         let written = promotion.leg.facts.clone();
         let mut load =
             Load { promotion, written, repository, access, branch, looked, base, tip, places, forge, proposed };
@@ -269,26 +261,48 @@ impl<P: Ports> Carrier<'_, P> {
         Ok(())
     }
 
-    /// Where the base and the branch of the proposal are.
+    /// Where the base and the branch of the proposal are, and the proposal itself.
     async fn look(
         &self,
         promotion: &Promotion,
         repository: &Repository,
+        forge: Option<ForgeKind>,
         access: &RepoAccess,
         branch: &BranchName,
-    ) -> Result<Look, Trouble> {
+    ) -> Result<(Look, Proposed), Trouble> {
         let branches = [repository.base.clone(), branch.clone()];
         let now = self.ports.clock().now();
+        let is_same = |seen: &Look| seen.repository == repository.url && seen.branches == branches;
+        // A proposal that follows on what was just located need not ask for the same once more.
         let seen = self.memory.recall(&promotion.key, now);
-        // A proposal that follows on what was just located need not ask for the same branches once more.
-        if let Some(seen) = seen.filter(|_| promotion.leg.intent == Some(Intent::Propose))
-            && seen.repository == repository.url
-            && seen.branches == branches
-        {
-            return Ok(seen);
-        }
-        let heads = self.ports.repos().look(access, &branches).await?.try_into().unwrap_or_default();
-        Ok(Look { at: now, repository: repository.url.clone(), branches, heads })
+        let seen = seen.filter(|seen| promotion.leg.intent == Some(Intent::Propose) && is_same(seen));
+        let heads = async {
+            if let Some(seen) = &seen {
+                return Ok(seen.heads.clone());
+            }
+            let heads = self.ports.repos().look(access, &branches).await?;
+            Ok::<_, Trouble>(heads.try_into().unwrap_or_default())
+        };
+        let RepoAccess { url, credentials } = access.clone();
+        let (heads, proposed) = match forge.map(|kind| ForgeAccess { kind, url, credentials }) {
+            None => (heads.await?, Proposed::Here(self.find_own(promotion).await?)),
+            Some(there) => {
+                let found = async {
+                    match &seen {
+                        Some(seen) => Ok(seen.found.clone()),
+                        None => self.find_there(promotion, repository, branch, &there).await,
+                    }
+                };
+                let (heads, found) = try_join(heads, found).await?;
+                (heads, Proposed::There(there, found))
+            }
+        };
+        let found = match &proposed {
+            Proposed::Here(_) => None,
+            Proposed::There(_, found) => found.clone(),
+        };
+        let at = seen.map_or(now, |seen| seen.at);
+        Ok((Look { at, repository: repository.url.clone(), branches, heads, found }, proposed))
     }
 
     /// The branch of the proposal: the one that was used before, or else the plain name if nobody else has it.

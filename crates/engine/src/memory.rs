@@ -7,7 +7,7 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 use weir_core::{BranchName, CommitId, PromotionKey, RepoUrl};
-use weir_ports::{ConfigRepos as _, FileQuery, RepoAccess, RepoError, Shown};
+use weir_ports::{ConfigRepos as _, FileQuery, PullRequest, RepoAccess, RepoError, Shown};
 
 use crate::{
     carry::{MARKER, Places, Stations},
@@ -25,7 +25,7 @@ const SHOWN: usize = 10_000;
 /// How long a look is as good as a new one.
 const FRESH: SignedDuration = SignedDuration::from_secs(1);
 
-/// Where branches were when they were looked at.
+/// Where branches and their pull request were when they were looked at.
 #[derive(Debug, Clone)]
 pub(crate) struct Look {
     pub(crate) at: Timestamp,
@@ -33,6 +33,8 @@ pub(crate) struct Look {
     /// The base, and the branch of the proposal.
     pub(crate) branches: [BranchName; 2],
     pub(crate) heads: [Option<CommitId>; 2],
+    /// The pull request, where there is a forge.
+    pub(crate) found: Option<PullRequest>,
 }
 
 /// The places of the commits that were read last, and the looks of a moment ago.
