@@ -1,4 +1,5 @@
 //! Journeys on the real thing: API servers, Flux, a forge, Git, and Weir between them.
 
 mod fleet;
+mod image;
 mod rules;
