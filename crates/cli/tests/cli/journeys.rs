@@ -2,4 +2,5 @@
 
 mod fleet;
 mod image;
+mod outage;
 mod rules;
