@@ -3,4 +3,5 @@
 mod fleet;
 mod image;
 mod outage;
+mod rejected;
 mod rules;
