@@ -4,4 +4,5 @@ mod fleet;
 mod image;
 mod outage;
 mod rejected;
+mod replicas;
 mod rules;
