@@ -2,6 +2,7 @@
 
 mod fleet;
 mod image;
+mod killed;
 mod outage;
 mod rejected;
 mod replicas;
