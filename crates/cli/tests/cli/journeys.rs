@@ -7,3 +7,4 @@ mod outage;
 mod rejected;
 mod replicas;
 mod rules;
+mod stories;
