@@ -1,5 +1,6 @@
 //! Journeys on the real thing: API servers, Flux, a forge, Git, and Weir between them.
 
+mod broken;
 mod fleet;
 mod image;
 mod killed;
