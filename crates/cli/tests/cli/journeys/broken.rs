@@ -22,6 +22,11 @@ async fn a_chart_that_cannot_be_installed_goes_nowhere_and_says_why_and_the_next
     assert_eq!((&target["ready"], &workload["ready"]), (&false.into(), &false.into()), "{target:#}");
     assert_eq!((&target["revision"], &workload["version"]), (&"6.1.6".into(), &BROKEN.into()), "{target:#}");
     assert_eq!(target["error"], serde_json::Value::Null);
+    fleet.until_status("prod 6.1.6: NotHealthyYet").await;
+    let bearer = format!("Bearer {}", fleet.hub.token_of("admin"));
+    let path = "/api/v1/pipelines/default/podinfo/environments/prod/explain";
+    let explained = weir.request("GET", path, &[("Authorization", &bearer)], "");
+    assert!(explained.body.contains(BROKEN) && explained.body.contains(FAULT), "{}", explained.body);
     let prod = fleet.until_targets("prod", "it runs on", |targets| targets[0]["ready"] == true).await;
     assert_eq!(prod[0]["revision"], "6.1.6");
 

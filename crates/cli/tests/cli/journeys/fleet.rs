@@ -254,11 +254,11 @@ impl Fleet {
         all.as_array().unwrap().iter().filter(merge).map(title).collect()
     }
 
-    /// The branches beside the base branch.
+    /// The titles of the newest commits of the branches beside the base branch.
     pub(crate) async fn branches(&self) -> Vec<String> {
         let all = self.api(reqwest::Method::GET, "/branches", None).await;
-        let names = all.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned());
-        names.filter(|name| name != "main").collect()
+        let others = all.as_array().unwrap().iter().filter(|it| it["name"] != "main");
+        others.map(|it| it["commit"]["message"].as_str().unwrap().lines().next().unwrap().to_owned()).collect()
     }
 
     /// The files that it changes.
@@ -293,6 +293,16 @@ impl Fleet {
         eventually(&format!("{environment} runs {versions:?}"), async || {
             let found = self.revisions(PIPELINE, environment).await;
             if found == versions { Ok(()) } else { Err(format!("{found:?}")) }
+        })
+        .await;
+    }
+
+    /// Until the line about all environments ends like this.
+    pub(crate) async fn until_status(&self, end: &str) {
+        eventually(end, async || {
+            let path = r#"jsonpath={.status.conditions[?(@.type=="Ready")].message}"#;
+            let message = self.hub.kubectl(&["get", PIPELINE, "podinfo", "-o", path]).await;
+            if message.ends_with(end) { Ok(()) } else { Err(message) }
         })
         .await;
     }

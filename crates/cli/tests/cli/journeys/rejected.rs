@@ -5,18 +5,6 @@ use weir_testkit::servers::{eventually, unique};
 
 use super::fleet::{Fleet, PIPELINE};
 
-/// What holds the release that is next.
-async fn until_held(fleet: &Fleet, word: &str) {
-    eventually(&format!("it is held: {word}"), async || {
-        let shown = fleet.shown(PIPELINE).await;
-        let conditions = shown["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let ready = conditions.iter().find(|it| it["type"] == "Ready").cloned().unwrap_or_default();
-        let message = ready["message"].as_str().unwrap_or_default();
-        if message.ends_with(word) { Ok(()) } else { Err(message.to_owned()) }
-    })
-    .await;
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pull_request_that_was_closed_is_not_opened_again_and_a_newer_version_gets_its_own() {
     let fleet = Fleet::new(&unique("podinfo"), &[("dev", "dev"), ("prod", "prod")]).await;
@@ -27,14 +15,19 @@ async fn a_pull_request_that_was_closed_is_not_opened_again_and_a_newer_version_
     let first = fleet.open_pull_request("Promote default/podinfo in prod to 6.2.0").await;
     fleet.close(&first).await;
     fleet.until_phase("prod", "6.2.0", "Rejected").await;
-    until_held(&fleet, "prod 6.1.6: Refused").await;
+    fleet.until_status("prod 6.1.6: Refused").await;
     weir.stop();
 
     let weir = fleet.weir();
-    weir.ready();
-    // It has looked at everything anew when it has taken in something new.
-    fleet.hub.kubectl(&["annotate", PIPELINE, "podinfo", "example.org/looked=yes"]).await;
-    until_held(&fleet, "prod 6.1.6: Refused").await;
+    let other_definition = r#"{"spec":{"promotion":{"deployTimeout":"30m"}}}"#;
+    fleet.hub.kubectl(&["patch", PIPELINE, "podinfo", "--type=merge", "-p", other_definition]).await;
+    eventually("it has looked at everything anew", async || {
+        let shown = fleet.shown(PIPELINE).await;
+        let (is, seen) = (&shown["metadata"]["generation"], &shown["status"]["observedGeneration"]);
+        if is == seen { Ok(()) } else { Err(format!("{is} {seen}")) }
+    })
+    .await;
+    fleet.until_status("prod 6.1.6: Refused").await;
     let kept: Vec<Value> = fleet.promotions("6.2.0").await;
     assert_eq!(kept.len(), 1, "{kept:#?}");
 
