@@ -58,9 +58,14 @@ async fn merging_fleet() -> Fleet {
 
 /// One pull request and one merge for every version, and everything is where it should be.
 async fn nothing_is_lost_or_done_twice(fleet: &Fleet, versions: &[&str]) {
-    let title = |version: &&str| format!("Promote default/podinfo in prod to {version}");
-    let expected: Vec<_> = versions.iter().map(|version| (title(version), "merged")).collect();
-    assert_eq!(fleet.outcomes().await, expected);
+    let outcomes = fleet.outcomes().await;
+    let titles: Vec<_> = outcomes.iter().map(|(title, _)| title.clone()).collect();
+    let expected: Vec<_> =
+        versions.iter().map(|version| format!("Promote default/podinfo in prod to {version}")).collect();
+    assert_eq!(titles, expected);
+    // Who hangs up on Gitea while it merges may leave it with the merge in Git, and the pull request as it was. Then Weir
+    // finds the release delivered, and closes the pull request. What counts is that it is merged once.
+    assert!(outcomes.iter().all(|(_, became)| *became != "open"), "{outcomes:?}");
     assert_eq!(fleet.merges().await.len(), versions.len(), "{:?}", fleet.merges().await);
     for version in versions {
         assert_eq!(fleet.promotions(version).await.len(), 1, "{version}");
