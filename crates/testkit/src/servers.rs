@@ -40,5 +40,5 @@ pub use cluster::{Cluster, ClusterBuilder, Hub};
 pub use gitea::{Account, Answer, Gitea, GiteaApi};
 pub use inbox::{Delivery, Inbox};
 pub use leaf::{Controller, Leaf, LeafBuilder};
-pub use room::{folder as room, unique};
+pub use room::{folder as room, free_port, unique};
 pub use wait::{PATIENCE, eventually};

@@ -20,26 +20,40 @@ const WAITING: [&str; 5] =
 /// What the conditions say about the generation of the spec that is there now.
 pub(super) fn progress(object: &Value) -> Progress {
     let generation = object.pointer("/metadata/generation").and_then(Value::as_i64);
-    let observed = object.pointer("/status/observedGeneration").and_then(Value::as_i64);
-    let leaving = object.pointer("/metadata/deletionTimestamp").is_some();
-    // A spec that Flux has not looked at yet (or never will, while it is suspended) says nothing about what runs.
-    if leaving || generation.is_some_and(|generation| observed.is_none_or(|observed| observed < generation)) {
+    let is_behind = |seen: Option<i64>| generation.is_some_and(|generation| seen.is_none_or(|seen| seen < generation));
+    let ready = condition(object, "Ready");
+    if object.pointer("/metadata/deletionTimestamp").is_some() {
         return Progress::UnderWay;
+    }
+    // A spec that Flux has not looked at yet (or never will, while it is suspended) says nothing about what runs. But it
+    // counts a spec as observed only when it is done with it: while it fails and tries again, the condition alone says so.
+    if is_behind(object.pointer("/status/observedGeneration").and_then(Value::as_i64)) {
+        let failing = ready.filter(|it| !is_behind(observed(it)) && is_failure(it));
+        return failing.map_or(Progress::UnderWay, |ready| Progress::Failed(message(ready)));
     }
     if let Some(stalled) = condition(object, "Stalled").filter(|it| status(it) == "True") {
         return Progress::Failed(message(stalled));
     }
-    let Some(ready) = condition(object, "Ready") else { return Progress::UnderWay };
-    let old = |seen: i64| generation.is_some_and(|generation| seen < generation);
-    if ready.get("observedGeneration").and_then(Value::as_i64).is_some_and(old) {
+    let Some(ready) = ready else { return Progress::UnderWay };
+    if observed(ready).is_some() && is_behind(observed(ready)) {
         return Progress::UnderWay;
     }
-    let reason = ready.get("reason").and_then(Value::as_str).unwrap_or_default();
     match status(ready) {
-        "False" if !WAITING.contains(&reason) => Progress::Failed(message(ready)),
+        _ if is_failure(ready) => Progress::Failed(message(ready)),
         "True" if !is(object, "Reconciling", "True") => Progress::Done,
         _ => Progress::UnderWay,
     }
+}
+
+/// The generation that a condition is about.
+fn observed(condition: &Value) -> Option<i64> {
+    condition.get("observedGeneration").and_then(Value::as_i64)
+}
+
+/// Whether `Ready` says that something failed.
+fn is_failure(ready: &Value) -> bool {
+    let reason = ready.get("reason").and_then(Value::as_str).unwrap_or_default();
+    status(ready) == "False" && !WAITING.contains(&reason)
 }
 
 /// Whether a condition is there with that status.

@@ -127,6 +127,24 @@ fn a_failed_upgrade_is_failed_with_what_flux_said() {
 }
 
 #[test]
+fn a_failure_that_flux_tries_again_is_one_before_it_counts_the_spec_as_observed() {
+    // As helm-controller leaves it between two attempts: only the condition is about the spec that is there.
+    let retrying = |ready: Value| {
+        let object = changed(helm(), "/status/lastAttemptedRevision", json!("6.3.0"));
+        let object = changed(object, "/status/observedGeneration", json!(2));
+        changed(object, "/status/conditions", json!([condition("Reconciling", "True", "Progressing"), ready]))
+    };
+    let failed = condition("Ready", "False", "UpgradeFailed");
+    assert_failed(&seen(&retrying(failed.clone())), "6.3.0", "UpgradeFailed it is");
+    let of_the_spec_before = changed(failed.clone(), "/observedGeneration", json!(2));
+    assert_eq!(seen(&retrying(of_the_spec_before)), progressing("6.3.0"));
+    assert_eq!(seen(&retrying(condition("Ready", "False", "SourceNotReady"))), progressing("6.3.0"));
+    assert_eq!(seen(&retrying(condition("Ready", "True", "UpgradeSucceeded"))), progressing("6.3.0"));
+    let leaving = changed(retrying(failed), "/metadata/deletionTimestamp", json!("2026-01-01T00:00:00Z"));
+    assert_eq!(seen(&leaving), progressing("6.3.0"));
+}
+
+#[test]
 fn a_rollback_is_failed_and_never_a_deployment_of_the_older_version() {
     let mut object = changed(helm(), "/status/lastAttemptedRevision", json!("6.3.0"));
     let rolled_back = json!({ "version": 4, "status": "deployed", "chartVersion": "6.2.0", "action": "rollback" });

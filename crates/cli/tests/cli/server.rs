@@ -103,19 +103,25 @@ impl Site {
         let mut command = Command::new(cargo_bin("weir"));
         command.arg("serve").arg("--manifests").arg(self.path("manifests")).arg("--data").arg(self.path("data"));
         command.args(arguments);
-        Self::spawn(command)
+        Self::spawn(command, 0)
     }
 
     /// The same on the cluster of a kubeconfig.
     pub(crate) fn start_on(&self, kubeconfig: &Path) -> Running {
-        let mut command = Command::new(cargo_bin("weir"));
-        command.arg("serve").arg("--data").arg(self.path("cache")).env("KUBECONFIG", kubeconfig);
-        Self::spawn(command)
+        self.start_at(kubeconfig, 0)
     }
 
-    fn spawn(mut command: Command) -> Running {
+    /// The same on a port, which tells it from its replicas.
+    pub(crate) fn start_at(&self, kubeconfig: &Path, port: u16) -> Running {
+        let mut command = Command::new(cargo_bin("weir"));
+        let cache = self.path(&format!("cache-{port}"));
+        command.arg("serve").arg("--data").arg(cache).env("KUBECONFIG", kubeconfig);
+        Self::spawn(command, port)
+    }
+
+    fn spawn(mut command: Command, port: u16) -> Running {
         let mut child = command
-            .args(["--listen", "127.0.0.1:0", "--log-format", "json", "--poll", "1s"])
+            .args(["--listen", &format!("127.0.0.1:{port}"), "--log-format", "json", "--poll", "1s"])
             .env_remove("WEIR_SERVER")
             .stdin(Stdio::null())
             .stderr(Stdio::piped())

@@ -28,6 +28,10 @@ spec:
       containers:
       - name: app
         image: "{{ .Values.image.repository }}:{{ .Values.image.tag }}"
+      {{- with .Values.sidecar }}
+      - name: sidecar
+        image: {{ . | quote }}
+      {{- end }}
 "#;
 
 /// A chart with a `ConfigMap` that has the release's name, and in it the chart's version and `values.message`.
@@ -37,12 +41,14 @@ pub struct Chart {
     version: String,
     app_version: String,
     image: Option<(String, String)>,
+    fault: Option<String>,
 }
 
 impl Chart {
     /// A chart of this version, and with this version of the application.
     pub fn new(name: &str, version: &str) -> Self {
-        Self { name: name.to_owned(), version: version.to_owned(), app_version: version.to_owned(), image: None }
+        let (name, version) = (name.to_owned(), version.to_owned());
+        Self { name, app_version: version.clone(), version, image: None, fault: None }
     }
 
     /// With another version of the application.
@@ -52,10 +58,18 @@ impl Chart {
         self
     }
 
-    /// With a Deployment of this image, which `values.image.repository` and `values.image.tag` change.
+    /// With a Deployment of this image, which `values.image.repository` and `values.image.tag` change; and of a second
+    /// one, if `values.sidecar` names it.
     #[must_use]
     pub fn image(mut self, repository: &str, tag: &str) -> Self {
         self.image = Some((repository.to_owned(), tag.to_owned()));
+        self
+    }
+
+    /// Broken: whoever installs it is told this.
+    #[must_use]
+    pub fn failing(mut self, message: &str) -> Self {
+        self.fault = Some(message.to_owned());
         self
     }
 
@@ -78,6 +92,9 @@ impl Chart {
         if let Some((repository, tag)) = &self.image {
             values.push(format!("image:\n  repository: {repository}\n  tag: \"{tag}\"\n"));
             files.push(("templates/deployment.yaml", DEPLOYMENT.to_owned()));
+        }
+        if let Some(message) = &self.fault {
+            files.push(("templates/fault.yaml", format!("{{{{ fail {message:?} }}}}\n")));
         }
         files.push(("values.yaml", values.concat()));
 

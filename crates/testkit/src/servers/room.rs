@@ -83,7 +83,7 @@ pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) {
 }
 
 /// A port on loopback that was free just now. No two calls get the same one until all were given out.
-pub(super) fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static NEXT: OnceLock<AtomicU16> = OnceLock::new();
     let next = NEXT.get_or_init(|| {
         let mut random = [0; 2];

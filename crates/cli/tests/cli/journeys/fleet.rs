@@ -50,6 +50,17 @@ impl Fleet {
     /// A hub with Weir installed, a repository with charts, and Flux on each of the clusters deploying 6.1.6 of podinfo into
     /// a namespace. Clusters are told with the environment that they belong to.
     pub(crate) async fn new(namespace: &str, clusters: &[(&str, &str)]) -> Self {
+        let names: Vec<_> = clusters.iter().map(|(cluster, _)| *cluster).collect();
+        let fleet = Self::empty(namespace, &names).await;
+        for (cluster, environment) in clusters {
+            fleet.declare(cluster, environment, "6.1.6").await;
+            fleet.add(cluster, leaf(cluster).await).await;
+        }
+        fleet
+    }
+
+    /// A hub with Weir installed, which may know these clusters, and a repository with charts and nothing that is deployed.
+    pub(crate) async fn empty(namespace: &str, clusters: &[&str]) -> Self {
         let gitea = shared::gitea().await;
         let bot = gitea.create_user(&unique("weir")).await;
         gitea.create_repository(&bot.name, "config").await;
@@ -63,26 +74,23 @@ impl Fleet {
         fs::write(&kubeconfig, hub.kubeconfig_with(token.trim())).unwrap();
         let site = Site::new("", &[]);
         let fleet = Self { hub, gitea, bot, namespace: namespace.to_owned(), site, kubeconfig, _folder: folder };
-        for version in ["6.1.6", "6.2.0", "6.3.0"] {
-            fleet.publish(version).await;
-        }
+        fleet.publish().await;
         fleet.allow_secrets(clusters).await;
-        for (cluster, environment) in clusters {
-            fleet.declare(cluster, environment, "6.1.6").await;
-            fleet.add(cluster, leaf(cluster).await).await;
-        }
         fleet
     }
 
-    /// Publishes a version of podinfo.
-    pub(crate) async fn publish(&self, version: &str) {
-        let chart = Chart::new("podinfo", version).image("example.org/podinfo", version);
-        self.gitea.upload_chart(&self.bot.name, &chart).await;
+    /// Publishes podinfo in all its versions: Flux learns of later ones in a minute only.
+    async fn publish(&self) {
+        let chart = |version| Chart::new("podinfo", version).image("example.org/podinfo", version);
+        let broken = chart(BROKEN).failing(FAULT);
+        for chart in [chart("6.1.6"), chart("6.2.0"), broken, chart("6.3.0")] {
+            self.gitea.upload_chart(&self.bot.name, &chart).await;
+        }
     }
 
     /// The Secrets that Weir may read, and those that are not about one cluster.
-    async fn allow_secrets(&self, clusters: &[(&str, &str)]) {
-        let kubeconfigs: Vec<_> = clusters.iter().map(|(cluster, _)| format!("{cluster}-kubeconfig")).collect();
+    async fn allow_secrets(&self, clusters: &[&str]) {
+        let kubeconfigs: Vec<_> = clusters.iter().map(|cluster| format!("{cluster}-kubeconfig")).collect();
         let names = format!("[promotion-credentials, {}]", kubeconfigs.join(", "));
         let rights = example("rights.yaml").replace("[promotion-credentials, dev-kubeconfig, prod-kubeconfig]", &names);
         assert!(rights.contains(&names));
@@ -116,7 +124,7 @@ impl Fleet {
     }
 
     /// A file with the addresses and names of this test.
-    fn here(&self, yaml: &str) -> String {
+    pub(crate) fn here(&self, yaml: &str) -> String {
         yaml.replace("https://gitea.example.org/platform/config.git", &self.repository_url())
             .replace("https://gitea.example.org/api/packages/platform/helm", &self.charts_url())
             .replace("namespace: podinfo", &format!("namespace: {}", self.namespace))
@@ -141,15 +149,19 @@ impl Fleet {
 
     /// Commits which version a cluster shall run.
     pub(crate) async fn declare(&self, cluster: &str, environment: &str, version: &str) {
-        let release = self
-            .here(&example("release.yaml"))
+        let release = self.release(environment, version);
+        self.commit(&format!("{cluster} runs {version}"), &format!("clusters/{cluster}/podinfo.yaml"), &release).await;
+    }
+
+    /// The file that says which version an environment runs.
+    pub(crate) fn release(&self, environment: &str, version: &str) -> String {
+        self.here(&example("release.yaml"))
             .replace("podinfo:prod", &format!("podinfo:{environment}"))
             .replace("6.1.6", version)
             .replace(
                 "  chart:\n    spec:",
                 "  install: {disableWait: true}\n  upgrade: {disableWait: true}\n  chart:\n    spec:",
-            );
-        self.commit(&format!("{cluster} runs {version}"), &format!("clusters/{cluster}/podinfo.yaml"), &release).await;
+            )
     }
 
     pub(crate) async fn commit(&self, message: &str, path: &str, content: &str) {
@@ -157,14 +169,25 @@ impl Fleet {
         self.gitea.commit(&repository, "main", message, &[(path, content)]).await;
     }
 
-    /// The pipeline of the guide, through other environments if they are given.
-    pub(crate) async fn pipeline(&self) {
-        self.hub.apply(&self.here(&example("pipeline.yaml"))).await;
+    /// What the base branch says in a file.
+    pub(crate) async fn declared(&self, path: &str) -> String {
+        let text = self.api(reqwest::Method::GET, &format!("/raw/{path}?ref=main"), None).await;
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The pipeline of the guide: from dev to prod, by pull requests.
+    pub(crate) fn pipeline(&self) -> String {
+        self.here(&example("pipeline.yaml"))
     }
 
     /// Weir, with exactly the rights that are shipped.
     pub(crate) fn weir(&self) -> Running {
-        self.site.start_on(&self.kubeconfig)
+        self.weir_at(0)
+    }
+
+    /// Weir on a port of its own: one that is started there again is the same to its Lease.
+    pub(crate) fn weir_at(&self, port: u16) -> Running {
+        self.site.start_at(&self.kubeconfig, port)
     }
 
     async fn api(&self, method: reqwest::Method, path: &str, body: Option<&Value>) -> Value {
@@ -180,11 +203,12 @@ impl Fleet {
         all.as_array().unwrap().clone()
     }
 
-    /// The one open pull request, once it has this title.
+    /// The one open pull request of a pipeline, once it has this title.
     pub(crate) async fn open_pull_request(&self, title: &str) -> Value {
+        let (pipeline, _) = title.split_once(" in ").unwrap();
+        let is_ours = |it: &Value| it["state"] == "open" && it["title"].as_str().unwrap().starts_with(pipeline);
         eventually(title, async || {
-            let all = self.pull_requests().await;
-            let open: Vec<_> = all.into_iter().filter(|it| it["state"] == "open").collect();
+            let open: Vec<_> = self.pull_requests().await.into_iter().filter(is_ours).collect();
             match &open[..] {
                 [one] if one["title"] == title => Ok(one.clone()),
                 other => Err(format!("{:?}", other.iter().map(|it| it["title"].to_string()).collect::<Vec<_>>())),
@@ -211,6 +235,32 @@ impl Fleet {
         self.api(reqwest::Method::PATCH, &path, Some(&json!({ "state": "closed" }))).await;
     }
 
+    /// The titles of all pull requests, oldest first, and what became of each.
+    pub(crate) async fn outcomes(&self) -> Vec<(String, &'static str)> {
+        let all = self.pull_requests().await;
+        let outcome = |it: &Value| match (it["merged"] == true, it["state"] == "open") {
+            (true, _) => "merged",
+            (_, true) => "open",
+            _ => "closed",
+        };
+        all.iter().rev().map(|it| (it["title"].as_str().unwrap().to_owned(), outcome(it))).collect()
+    }
+
+    /// The titles of the commits on the base branch that merge something, newest first.
+    pub(crate) async fn merges(&self) -> Vec<String> {
+        let all = self.api(reqwest::Method::GET, "/commits?sha=main&limit=50&stat=false", None).await;
+        let merge = |it: &&Value| it["parents"].as_array().is_some_and(|parents| parents.len() > 1);
+        let title = |it: &Value| it["commit"]["message"].as_str().unwrap().lines().next().unwrap().to_owned();
+        all.as_array().unwrap().iter().filter(merge).map(title).collect()
+    }
+
+    /// The titles of the newest commits of the branches beside the base branch.
+    pub(crate) async fn branches(&self) -> Vec<String> {
+        let all = self.api(reqwest::Method::GET, "/branches", None).await;
+        let others = all.as_array().unwrap().iter().filter(|it| it["name"] != "main");
+        others.map(|it| it["commit"]["message"].as_str().unwrap().lines().next().unwrap().to_owned()).collect()
+    }
+
     /// The files that it changes.
     pub(crate) async fn files(&self, pull_request: &Value) -> Vec<String> {
         let files = self.api(reqwest::Method::GET, &format!("/pulls/{}/files", pull_request["number"]), None).await;
@@ -230,10 +280,29 @@ impl Fleet {
         targets.iter().map(|target| target["revision"].as_str().unwrap_or("-").to_owned()).collect()
     }
 
+    /// The targets of an environment, once they are like this.
+    pub(crate) async fn until_targets(&self, environment: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        eventually(&format!("{environment}: {what}"), async || {
+            let targets = self.shown(PIPELINE).await["status"]["environments"][environment]["targets"].clone();
+            if is_so(&targets) { Ok(targets) } else { Err(format!("{targets:#}")) }
+        })
+        .await
+    }
+
     pub(crate) async fn until_runs(&self, environment: &str, versions: &[&str]) {
         eventually(&format!("{environment} runs {versions:?}"), async || {
             let found = self.revisions(PIPELINE, environment).await;
             if found == versions { Ok(()) } else { Err(format!("{found:?}")) }
+        })
+        .await;
+    }
+
+    /// Until the line about all environments ends like this.
+    pub(crate) async fn until_status(&self, end: &str) {
+        eventually(end, async || {
+            let path = r#"jsonpath={.status.conditions[?(@.type=="Ready")].message}"#;
+            let message = self.hub.kubectl(&["get", PIPELINE, "podinfo", "-o", path]).await;
+            if message.ends_with(end) { Ok(()) } else { Err(message) }
         })
         .await;
     }
@@ -248,14 +317,23 @@ impl Fleet {
     }
 
     pub(crate) async fn until_phase(&self, environment: &str, version: &str, phase: &str) {
-        eventually(&format!("{version} is {phase} in {environment}"), async || {
+        self.until_phase_of("podinfo", environment, version, phase).await;
+    }
+
+    pub(crate) async fn until_phase_of(&self, pipeline: &str, environment: &str, version: &str, phase: &str) {
+        eventually(&format!("{version} of {pipeline} is {phase} in {environment}"), async || {
             let all = self.promotions(version).await;
-            let there = all.iter().filter(|it| it["spec"]["environment"] == environment);
+            let is_there = |it: &&Value| it["spec"]["environment"] == environment && it["spec"]["pipeline"] == pipeline;
+            let there = all.iter().filter(is_there);
             let phases: Vec<_> = there.map(|it| it["status"]["phase"].as_str().unwrap_or("-").to_owned()).collect();
             if phases.last().is_some_and(|last| last == phase) { Ok(()) } else { Err(format!("{phases:?}")) }
         })
         .await;
     }
 }
+
+/// A version of podinfo that cannot be installed, and why.
+pub(crate) const BROKEN: &str = "6.2.5";
+pub(crate) const FAULT: &str = "the database is not configured";
 
 pub(crate) const PIPELINE: &str = "pipelines.pipelines.weave.works";
