@@ -20,7 +20,7 @@ use serde_json::Value;
 use weir_core::{Name, NameError, Namespace};
 
 pub use duration::{DurationError, parse_duration};
-pub use group::{PipelineGroup, Shadowed, choose_group};
+pub use group::{PipelineGroup, Shadowed};
 
 use crate::validate::Violation;
 

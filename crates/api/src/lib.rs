@@ -18,7 +18,7 @@ mod kinds;
 mod manifest;
 mod validate;
 
-pub use convert::{DurationError, PipelineGroup, Shadowed, choose_group, parse_duration};
+pub use convert::{DurationError, PipelineGroup, Shadowed, parse_duration};
 pub use crd::{crd_yaml, crds};
 pub use kinds::{
     Address, AppKind, AppRef, ApprovalGate, ClusterKind, ClusterRef, Concurrency, Environment, EnvironmentStatus,

@@ -1,9 +1,6 @@
 //! The two groups that a pipeline can be in.
 
-use std::{collections::BTreeMap, fmt};
-
-use super::DEFAULT_NAMESPACE;
-use crate::kinds::Pipeline;
+use std::fmt;
 
 /// The API group of a pipeline. The newer one comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,24 +40,4 @@ pub struct Shadowed {
     pub namespace: String,
     /// Its name.
     pub name: String,
-}
-
-/// The pipelines that have an effect, one for each namespace and name, and those that are shadowed by the newer group.
-pub fn choose_group(
-    pipelines: impl IntoIterator<Item = (PipelineGroup, Pipeline)>,
-) -> (Vec<(PipelineGroup, Pipeline)>, Vec<Shadowed>) {
-    let mut chosen: BTreeMap<(String, String), (PipelineGroup, Pipeline)> = BTreeMap::new();
-    let mut shadowed = Vec::new();
-    for (group, pipeline) in pipelines {
-        let namespace = pipeline.metadata.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE).to_owned();
-        let name = pipeline.metadata.name.clone().unwrap_or_default();
-        let rival = chosen.get(&(namespace.clone(), name.clone())).map(|(group, _)| *group);
-        if rival.is_some_and(|rival| rival != group) {
-            shadowed.push(Shadowed { namespace: namespace.clone(), name: name.clone() });
-        }
-        if rival.is_none_or(|rival| group <= rival) {
-            chosen.insert((namespace, name), (group, pipeline));
-        }
-    }
-    (chosen.into_values().collect(), shadowed)
 }

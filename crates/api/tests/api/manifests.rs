@@ -1,6 +1,6 @@
 //! What is wrong in a file is reported with its place, all of it, in words that help.
 
-use weir_api::{Object, PipelineGroup, choose_group};
+use weir_api::Object;
 
 use crate::world::{HEAD, dev_to_prod, errors, manifests, pipeline};
 
@@ -131,20 +131,6 @@ fn an_unknown_kind_or_version_of_weirs_own_groups_is_an_error() {
 fn a_document_that_does_not_say_what_it_is_is_an_error() {
     assert!(errors("name: my-cluster\n").contains("apiVersion: is missing"));
     assert!(errors("- a\n- b\n").contains("kind: is missing"));
-}
-
-#[test]
-fn of_two_pipelines_of_one_name_the_newer_group_wins_and_the_other_is_named() {
-    let (newer, older) = (pipeline(&dev_to_prod("  suspend: true")), pipeline(&dev_to_prod("")));
-    for order in [
-        vec![(PipelineGroup::Wego, older.clone()), (PipelineGroup::Weave, newer.clone())],
-        vec![(PipelineGroup::Weave, newer.clone()), (PipelineGroup::Wego, older)],
-    ] {
-        let (chosen, shadowed) = choose_group(order);
-        assert_eq!(chosen, [(PipelineGroup::Weave, newer.clone())]);
-        let message = shadowed[0].to_string();
-        assert!(message.contains("`default/podinfo` of `pipelines.wego.weave.works` has no effect"), "{message}");
-    }
 }
 
 #[test]

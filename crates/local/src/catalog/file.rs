@@ -34,7 +34,6 @@ pub(super) struct Contents {
 pub(super) struct Defined {
     pub(super) place: Place,
     pub(super) group: PipelineGroup,
-    pub(super) object: Pipeline,
     pub(super) definition: Arc<Definition>,
 }
 
@@ -90,12 +89,7 @@ fn contents(file: &str, text: &str) -> Result<Contents, Vec<String>> {
         match manifest.object {
             Object::Pipeline(group, object) => match definition(&object) {
                 Ok(definition) => {
-                    contents.pipelines.push(Defined {
-                        place,
-                        group,
-                        object: *object,
-                        definition: Arc::new(definition),
-                    });
+                    contents.pipelines.push(Defined { place, group, definition: Arc::new(definition) });
                 }
                 Err(violations) => problems.extend(violations.iter().map(|it| format!("{place}: {it}"))),
             },

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use weir_api::{PipelineGroup, choose_group};
+use weir_api::{PipelineGroup, Shadowed};
 use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
 use weir_ports::{CatalogNotice, Definition, Secret};
 
@@ -71,20 +71,21 @@ impl View {
         for key in keys {
             let groups = [PipelineGroup::Weave, PipelineGroup::Wego];
             let rivals: Vec<_> = groups.iter().filter_map(|group| all.get(&(key, *group)).copied()).collect();
-            let chosen = if let [only] = rivals[..] { Some(only) } else { self.choose(&rivals) };
-            if let Some(chosen) = chosen {
+            if let Some(chosen) = self.choose(&rivals) {
                 self.definitions.insert(key.clone(), Arc::clone(&chosen.definition));
             }
         }
     }
 
-    /// The pipeline of the newer group. That the other has no effect is a problem.
+    /// The pipeline of the newer group, which comes first. That the other has no effect is a problem.
     fn choose<'a>(&mut self, rivals: &[&'a Defined]) -> Option<&'a Defined> {
-        let (chosen, shadowed) = choose_group(rivals.iter().map(|rival| (rival.group, rival.object.clone())));
-        let group = chosen.first().map(|(group, _)| *group);
-        let losers = rivals.iter().filter(|rival| Some(rival.group) != group);
-        self.problems.extend(losers.zip(shadowed).map(|(loser, shadowed)| format!("{}: {shadowed}", loser.place)));
-        rivals.iter().copied().find(|rival| Some(rival.group) == group)
+        let (chosen, losers) = rivals.split_first()?;
+        for loser in losers {
+            let PipelineKey { namespace, name } = &loser.definition.pipeline.key;
+            let shadowed = Shadowed { namespace: namespace.to_string(), name: name.to_string() };
+            self.problems.push(format!("{}: {shadowed}", loser.place));
+        }
+        Some(chosen)
     }
 
     /// What to tell somebody who knows this view, and should know a later one.
