@@ -106,7 +106,7 @@ impl World {
                 let key = definition.pipeline.key.clone();
                 let freezes = index.frozen();
                 let known = index.pipelines.entry(key.clone()).or_insert_with(|| Known::new(&key, freezes));
-                if known.define(*definition) {
+                if known.define(definition) {
                     // What failed may have been mended by this.
                     self.woken().carry.extend(known.in_trouble());
                     self.tell(&key, What::Definition);

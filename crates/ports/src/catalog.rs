@@ -1,6 +1,6 @@
 //! What people define: pipelines, clusters, and the Secrets that they name.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures_core::Stream;
 use secrecy::SecretSlice;
@@ -34,7 +34,7 @@ pub struct Definition {
 #[derive(Debug, Clone, PartialEq)]
 pub enum CatalogNotice {
     /// A pipeline is defined like this now.
-    Defined(Box<Definition>),
+    Defined(Arc<Definition>),
     /// A pipeline is no longer defined.
     Gone(PipelineKey),
     /// Everything that is wrong with the definitions at the moment. For what is wrong, the last that was right stays in

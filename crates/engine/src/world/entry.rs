@@ -14,7 +14,7 @@ use weir_ports::{Definition, Interest, PipelineRecord, Record, RecordKey, Record
 /// What is known of one pipeline: how it is defined, and its records, ready to be decided on.
 #[derive(Debug)]
 pub struct Known {
-    definition: Option<Definition>,
+    definition: Option<Arc<Definition>>,
     record: PipelineRecord,
     /// As it is decided on: suspended if the definition or a person says so, deleted if it is no longer defined.
     pub(crate) pipeline: Pipeline,
@@ -51,7 +51,7 @@ impl Known {
 
     /// How it is defined. `None`: it is not any more, and only its records are left.
     pub fn definition(&self) -> Option<&Definition> {
-        self.definition.as_ref()
+        self.definition.as_deref()
     }
 
     /// The pipeline as it is decided on.
@@ -108,7 +108,7 @@ impl Known {
     }
 
     /// Takes in a definition; `true` if it is another than before.
-    pub(super) fn define(&mut self, definition: Definition) -> bool {
+    pub(super) fn define(&mut self, definition: Arc<Definition>) -> bool {
         let news = self.definition.as_ref() != Some(&definition);
         self.pipeline.clone_from(&definition.pipeline);
         self.look_for(Interest::of(&definition));

@@ -17,7 +17,7 @@ async fn told(
     loop {
         match next(stream).await {
             CatalogNotice::Defined(it) if it.pipeline.key.namespace.as_str() == ground.namespace => {
-                return Ok(Some(*it));
+                return Ok(Some((*it).clone()));
             }
             CatalogNotice::Gone(key) if key.namespace.as_str() == ground.namespace => return Ok(None),
             CatalogNotice::Problems(problems) => {
@@ -60,7 +60,7 @@ async fn what_is_defined_is_told_then_that_this_was_all_then_what_changes() {
     let mut found = Vec::new();
     loop {
         match next(&mut stream).await {
-            CatalogNotice::Defined(definition) => found.push(definition.pipeline.key),
+            CatalogNotice::Defined(definition) => found.push(definition.pipeline.key.clone()),
             CatalogNotice::Listed => break,
             _ => {}
         }

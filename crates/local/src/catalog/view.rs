@@ -95,7 +95,7 @@ impl View {
         for (key, definition) in &later.definitions {
             let is_same = |known: &Arc<Definition>| Arc::ptr_eq(known, definition) || known == definition;
             if !self.definitions.get(key).is_some_and(is_same) {
-                notices.push(CatalogNotice::Defined(Box::new((**definition).clone())));
+                notices.push(CatalogNotice::Defined(Arc::clone(definition)));
             }
         }
         if self.problems != later.problems {

@@ -152,7 +152,7 @@ impl House {
                 let names = pipeline.environments().iter().map(|it| &it.name);
                 let signed_with: BTreeMap<_, _> = names.filter_map(signed).collect();
                 let definition = Definition { pipeline, version: None, signed_with };
-                self.world.define(CatalogNotice::Defined(Box::new(definition)));
+                self.world.define(CatalogNotice::Defined(Arc::new(definition)));
             }
         }
     }

@@ -23,7 +23,7 @@ struct Shared {
 impl SimCatalog {
     /// Defines a pipeline, or defines it anew.
     pub fn define(&self, definition: Definition) {
-        self.tell(CatalogNotice::Defined(Box::new(definition)));
+        self.tell(CatalogNotice::Defined(Arc::new(definition)));
     }
 
     /// Removes a pipeline.
@@ -39,11 +39,11 @@ impl SimCatalog {
     /// What is defined now.
     fn list(&self) -> (VecDeque<CatalogNotice>, usize) {
         let log = self.0.log.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut now: BTreeMap<PipelineKey, Definition> = BTreeMap::new();
+        let mut now: BTreeMap<PipelineKey, Arc<Definition>> = BTreeMap::new();
         for notice in log.iter() {
             match notice {
                 CatalogNotice::Defined(definition) => {
-                    now.insert(definition.pipeline.key.clone(), (**definition).clone());
+                    now.insert(definition.pipeline.key.clone(), definition.clone());
                 }
                 CatalogNotice::Gone(key) => {
                     now.remove(key);
@@ -51,7 +51,7 @@ impl SimCatalog {
                 CatalogNotice::Problems(_) | CatalogNotice::Listed => {}
             }
         }
-        let defined = now.into_values().map(|definition| CatalogNotice::Defined(Box::new(definition)));
+        let defined = now.into_values().map(CatalogNotice::Defined);
         (defined.chain([CatalogNotice::Listed]).collect(), log.len())
     }
 }

@@ -1,6 +1,9 @@
 //! What is in force, from the objects of both groups.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use kube::runtime::watcher::Event;
 use weir_api::{Pipeline, PipelineGroup, Shadowed, VersionRule, Violation};
@@ -14,7 +17,7 @@ use crate::hub::pipelines::{GROUPS, PipelineObject, key};
 #[derive(Default)]
 pub(super) struct View {
     objects: BTreeMap<PipelineKey, BTreeMap<PipelineGroup, Object>>,
-    defined: BTreeMap<PipelineKey, Definition>,
+    defined: BTreeMap<PipelineKey, Arc<Definition>>,
     problems: Vec<String>,
     /// What the present list of a group has brought so far.
     listing: BTreeMap<PipelineGroup, BTreeSet<PipelineKey>>,
@@ -25,7 +28,7 @@ pub(super) struct View {
 #[derive(Default)]
 struct Object {
     /// What it said when it was last right.
-    good: Option<Definition>,
+    good: Option<Arc<Definition>>,
     /// What is wrong with it now.
     problems: Vec<String>,
     is_going: bool,
@@ -71,7 +74,7 @@ impl View {
         object.is_going = metadata.deletion_timestamp.is_some();
         match read {
             Ok(definition) => {
-                object.good = Some(definition);
+                object.good = Some(Arc::new(definition));
                 object.problems.clear();
             }
             Err(problems) => {
@@ -114,8 +117,8 @@ impl View {
         let mut notices = Vec::new();
         match (self.defined.get(key), now) {
             (before, Some(now)) if before != Some(now) => {
-                notices.push(CatalogNotice::Defined(Box::new(now.clone())));
-                self.defined.insert(key.clone(), now.clone());
+                notices.push(CatalogNotice::Defined(Arc::clone(now)));
+                self.defined.insert(key.clone(), Arc::clone(now));
             }
             (Some(_), None) => {
                 notices.push(CatalogNotice::Gone(key.clone()));
