@@ -22,7 +22,8 @@ pub struct Pipeline {
     pub suspended: bool,
     /// It is being deleted: what is open is closed.
     pub deleted: bool,
-    environments: Vec<Environment>,
+    /// Shared by its copies.
+    environments: Arc<[Environment]>,
 }
 
 /// Why environments cannot make up a pipeline.
@@ -60,12 +61,12 @@ impl Pipeline {
                 }
             }
         }
-        Ok(Self { key, application, suspended: false, deleted: false, environments })
+        Ok(Self { key, application, suspended: false, deleted: false, environments: environments.into() })
     }
 
     /// A pipeline that is no longer defined, and of which nothing is known but its records.
     pub fn deleted(key: PipelineKey) -> Self {
-        let (application, environments) = (Application::Labelled, Vec::new());
+        let (application, environments) = (Application::Labelled, Arc::default());
         Self { key, application, suspended: false, deleted: true, environments }
     }
 
