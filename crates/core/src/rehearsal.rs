@@ -174,7 +174,7 @@ impl Rehearsal {
     }
 
     fn sighting(&mut self, key: TargetKey) -> &mut Sighting {
-        self.snapshot.sightings.entry(key).or_default()
+        Arc::make_mut(self.snapshot.sightings.entry(key).or_default())
     }
 
     fn highest(&mut self, environment: &EnvironmentName) -> Option<&mut Promotion> {

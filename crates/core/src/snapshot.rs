@@ -21,7 +21,7 @@ pub struct Snapshot {
     /// What is remembered of each environment.
     pub environments: BTreeMap<EnvironmentName, EnvironmentRecord>,
     /// What the watches see. A target that is missing is not watched: it is known by its reports alone.
-    pub sightings: BTreeMap<TargetKey, Sighting>,
+    pub sightings: BTreeMap<TargetKey, Arc<Sighting>>,
     /// What was reported, by environment and target. Without a target it is known only that some target reported.
     pub observations: BTreeMap<(EnvironmentName, Option<TargetKey>), BTreeMap<WorkloadKey, Observation>>,
     /// The promotions of the pipeline, in any order.

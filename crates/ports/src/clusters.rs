@@ -52,5 +52,5 @@ pub struct Seen {
     /// The target.
     pub target: TargetKey,
     /// `None`: nobody told how to read its cluster, so it is known by what is reported alone.
-    pub sighting: Option<Sighting>,
+    pub sighting: Option<Arc<Sighting>>,
 }

@@ -1,6 +1,6 @@
 //! A state, turned into what the core decides on.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::{Result, anyhow};
 use jiff::{SignedDuration, Timestamp};
@@ -168,7 +168,10 @@ impl Reader<'_> {
                 TargetRecord { release, healthy_since: written.since.map(Into::into), unreachable: None },
             );
         }
-        self.world.snapshot.sightings.insert(key.clone(), Sighting { unreachable, workloads, ..Sighting::default() });
+        self.world
+            .snapshot
+            .sightings
+            .insert(key.clone(), Arc::new(Sighting { unreachable, workloads, ..Sighting::default() }));
         Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! Rules 1 to 3: what counts as deployed. How Flux objects and events are read is tested in `weir-api`.
 
+use std::sync::Arc;
+
 use weir_core::{FluxSuffix, Outcome, Phase, Release, Revision, Version, When, Workload, WorkloadState};
 
 use crate::story::{Story, environment, target};
@@ -66,7 +68,7 @@ fn an_event_that_does_not_say_which_target_it_was_counts_for_any_and_not_for_all
 fn a_commit_on_a_branch_is_not_a_revision() {
     let mut story = Story::of("dev, prod");
     story.runs("dev", "2.0.0");
-    let workloads = &mut story.world.snapshot.sightings.get_mut(&target("dev")).unwrap().workloads;
+    let workloads = &mut Arc::make_mut(story.world.snapshot.sightings.get_mut(&target("dev")).unwrap()).workloads;
     let version = Version::Branch("main@sha1:0123".into());
     workloads.insert("HelmRelease/app".parse().unwrap(), Workload { version, state: WorkloadState::Healthy });
     story.settles();

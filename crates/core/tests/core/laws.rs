@@ -1,5 +1,7 @@
 //! What holds in every world.
 
+use std::sync::Arc;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
@@ -165,7 +167,9 @@ fn what_belongs_to_others_never_changes_the_plan() {
         let mut larger = world.clone();
         let snapshot = &mut larger.rehearsal.snapshot;
         let error = Unreachable { error: "gone".into(), since: world.rehearsal.now };
-        snapshot.sightings.insert(target("stranger"), Sighting { unreachable: Some(error), ..Sighting::default() });
+        snapshot
+            .sightings
+            .insert(target("stranger"), Arc::new(Sighting { unreachable: Some(error), ..Sighting::default() }));
         let mut foreign: Vec<_> = snapshot.promotions.clone();
         for promotion in &mut foreign {
             promotion.key.pipeline = "default/other".parse().unwrap();

@@ -1,5 +1,7 @@
 //! Whole stories, each worked through to its end.
 
+use std::sync::Arc;
+
 use weir_core::{Concurrency, Fact, Intent, Outcome, Phase, Selector, Version, When, Workload, WorkloadState};
 
 use crate::story::{Story, environment, environments, minutes, target};
@@ -115,7 +117,7 @@ fn a_kustomization_on_a_branch() {
     let mut story = Story::labelled("dev, prod");
     let seen = |story: &mut Story, version: Version| {
         story.runs("dev", "x=1");
-        let workloads = &mut story.world.snapshot.sightings.get_mut(&target("dev")).unwrap().workloads;
+        let workloads = &mut Arc::make_mut(story.world.snapshot.sightings.get_mut(&target("dev")).unwrap()).workloads;
         workloads.clear();
         workloads.insert("Kustomization/app".parse().unwrap(), Workload { version, state: WorkloadState::Healthy });
     };

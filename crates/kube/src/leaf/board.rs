@@ -24,7 +24,7 @@ pub(super) struct Board {
 struct Table {
     interests: BTreeMap<PipelineKey, Arc<Interest>>,
     /// What was seen last, under its number.
-    seen: BTreeMap<u64, (PipelineKey, TargetKey, Option<Sighting>)>,
+    seen: BTreeMap<u64, (PipelineKey, TargetKey, Option<Arc<Sighting>>)>,
     numbers: BTreeMap<(PipelineKey, TargetKey), u64>,
     last: u64,
 }
@@ -62,14 +62,14 @@ impl Board {
             }
             let key = (pipeline.clone(), target.clone());
             if let Some(before) = table.numbers.get(&key) {
-                if table.seen.get(before).is_some_and(|(_, _, known)| *known == sighting) {
+                if table.seen.get(before).is_some_and(|(_, _, known)| known.as_deref() == sighting.as_ref()) {
                     return;
                 }
                 table.seen.remove(before);
             }
             table.last += 1;
             table.numbers.insert(key, table.last);
-            table.seen.insert(table.last, (pipeline.clone(), target.clone(), sighting));
+            table.seen.insert(table.last, (pipeline.clone(), target.clone(), sighting.map(Arc::new)));
             table.last
         };
         self.news.send_modify(|newest| *newest = number.max(*newest));
@@ -125,7 +125,7 @@ mod tests {
     fn told(stream: &mut (impl Stream<Item = Seen> + Unpin)) -> Vec<(String, Option<Sighting>)> {
         let mut all = Vec::new();
         while let Some(Some(seen)) = stream.next().now_or_never() {
-            all.push((seen.target.to_string(), seen.sighting));
+            all.push((seen.target.to_string(), seen.sighting.as_deref().cloned()));
         }
         all
     }

@@ -139,21 +139,21 @@ impl View {
         let key: (PipelineKey, TargetKey) = (pipeline.parse().unwrap(), target.parse().unwrap());
         loop {
             if let Some(seen) = self.known.get(&key)
-                && is(seen.sighting.as_ref())
+                && is(seen.sighting.as_deref())
             {
-                return seen.sighting.clone();
+                return seen.sighting.as_deref().cloned();
             }
             let known = self.known.get(&key).cloned();
             let news = tokio::time::timeout(Duration::from_secs(50), next(&mut self.news)).await;
             let seen = news.unwrap_or_else(|_| panic!("{pipeline} {target}: {known:#?}"));
             self.told += 1;
-            self.lost += usize::from(error(seen.sighting.as_ref()).is_some());
+            self.lost += usize::from(error(seen.sighting.as_deref()).is_some());
             self.known.insert((seen.pipeline.clone(), seen.target.clone()), seen);
         }
     }
 
     pub(crate) fn sighting(&self, pipeline: &str, target: &str) -> Option<&Sighting> {
-        self.known[&(pipeline.parse().unwrap(), target.parse().unwrap())].sighting.as_ref()
+        self.known[&(pipeline.parse().unwrap(), target.parse().unwrap())].sighting.as_deref()
     }
 
     pub(crate) fn interest(&self, pipeline: &str, target: &str) -> &Arc<Interest> {

@@ -22,7 +22,7 @@ pub struct SimClusters {
 
 #[derive(Debug, Default)]
 struct Shared {
-    targets: Mutex<BTreeMap<TargetKey, Sighting>>,
+    targets: Mutex<BTreeMap<TargetKey, Arc<Sighting>>>,
     changed: Notify,
 }
 
@@ -43,14 +43,14 @@ impl SimClusters {
     /// Shows something of a target. `None`: nobody can read its cluster.
     pub fn show(&self, target: &TargetKey, sighting: Option<Sighting>) {
         match sighting {
-            Some(sighting) => lock(&self.shared.targets).insert(target.clone(), sighting),
+            Some(sighting) => lock(&self.shared.targets).insert(target.clone(), Arc::new(sighting)),
             None => lock(&self.shared.targets).remove(target),
         };
         self.shared.changed.notify_waiters();
     }
 
     /// What is shown of a target.
-    pub fn shown(&self, target: &TargetKey) -> Option<Sighting> {
+    pub fn shown(&self, target: &TargetKey) -> Option<Arc<Sighting>> {
         lock(&self.shared.targets).get(target).cloned()
     }
 }
