@@ -87,7 +87,7 @@ async fn a_release_goes_from_an_event_to_prod_with_kubernetes_as_the_store() {
     let server = site.start_on(&kubeconfig);
     server.ready();
     let (code, merged) = ask(&server, cluster.token_of("ada"), "POST", &format!("{path}/merge"), &head);
-    assert_eq!((code, merged["mergeAskedBy"].as_str()), (200, Some("ada")), "{merged}\n{}", server.log());
+    assert!(matches!(code, 200 | 202) && merged["mergeAskedBy"] == "ada", "{code} {merged}\n{}", server.log());
     // A process of another name acts when the Lease of the one that was killed has run out.
     until("it is merged", || {
         let (_, seen) = ask(&server, cluster.token_of("ada"), "GET", path, &Value::Null);
