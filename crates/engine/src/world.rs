@@ -207,7 +207,7 @@ impl World {
         let (pipeline, waited) = (seen.pipeline.clone(), !known.is_seen());
         if known.see(seen) {
             if waited && known.is_seen() {
-                self.woken().carry.extend(known.intending());
+                self.woken().carry.extend(known.under_way());
             }
             self.tell(&pipeline, What::Sighting(environment));
         }
@@ -216,7 +216,7 @@ impl World {
     /// Looks at everything anew, because other pipelines are acted for than before.
     pub(crate) fn begin_anew(&self) {
         let index = self.read();
-        self.woken().carry.extend(index.pipelines.values().flat_map(Known::intending));
+        self.woken().carry.extend(index.pipelines.values().flat_map(Known::under_way));
         self.decide_all(&index);
     }
 

@@ -96,10 +96,10 @@ impl Known {
         failed.map(|promotion| promotion.key.clone())
     }
 
-    /// The promotions with a step to take.
-    pub(super) fn intending(&self) -> impl Iterator<Item = PromotionKey> {
-        let intending = self.snapshot.promotions.iter().filter(|promotion| promotion.leg.intent.is_some());
-        intending.map(|promotion| promotion.key.clone())
+    /// The promotions that may have a step to take: it is intended, or a person has asked for it meanwhile.
+    pub(super) fn under_way(&self) -> impl Iterator<Item = PromotionKey> {
+        let may = |it: &&Promotion| it.leg.intent.is_some() || it.phase.is_live();
+        self.snapshot.promotions.iter().filter(may).map(|promotion| promotion.key.clone())
     }
 
     /// Which state of a record is known.

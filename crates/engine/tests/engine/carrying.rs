@@ -419,3 +419,17 @@ fn what_was_over_long_ago_is_removed_but_never_the_newest() {
         stage.until("one is left", || ordinals() == [12]).await;
     });
 }
+
+#[test]
+fn what_a_person_asked_for_before_a_process_may_act_is_done_when_it_may() {
+    story!(stage = Stage::with(pull_request()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_phase("1.1.0", Phase::Proposed).await;
+        stage.own(false);
+        stage.merge().await;
+        tokio::time::sleep(Duration::from_mins(10)).await;
+        assert_eq!(stage.phase(), Some(("1.1.0".to_owned(), Phase::Proposed)));
+        stage.own(true);
+        stage.until_phase("1.1.0", Phase::Delivered).await;
+    });
+}

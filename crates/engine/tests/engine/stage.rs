@@ -9,7 +9,7 @@ use weir_core::{
 };
 use weir_engine::{Engine, People, Settings, World};
 use weir_ports::{Clock as _, Definition, FilePath, Record, RecordKey, Signature, Store as _};
-use weir_testkit::sim::{Fate, Sim, SimClock, SimJournal, SimPorts, SimStore, Weather};
+use weir_testkit::sim::{Fate, Sim, SimClock, SimJournal, SimOwnership, SimPorts, SimStore, Weather};
 
 /// An engine, and the world that it works on.
 pub(crate) struct Stage {
@@ -17,6 +17,7 @@ pub(crate) struct Stage {
     pub(crate) world: Arc<World>,
     pub(crate) key: PipelineKey,
     engine: Engine<SimPorts>,
+    ownership: SimOwnership,
 }
 
 pub(crate) fn main_branch() -> BranchName {
@@ -76,9 +77,15 @@ impl Stage {
         }
         let world = Arc::new(World::new(1));
         let settings = Settings::new(Signature::new("Weir", "weir@example.org").unwrap());
-        let ports = sim.ports(&Fate::new(sim.chance.clone(), weather, None));
+        let ownership = SimOwnership::default();
+        let ports = sim.ports(&Fate::new(sim.chance.clone(), weather, None)).owned_by(ownership.clone());
         let engine = Engine::new(Arc::new(ports), world.clone(), settings);
-        Self { key: pipelines[0].key.clone(), engine, sim, world }
+        Self { key: pipelines[0].key.clone(), engine, sim, world, ownership }
+    }
+
+    /// Whether this process acts from now on.
+    pub(crate) fn own(&self, owns: bool) {
+        self.ownership.set(owns);
     }
 
     /// Defines a pipeline anew.
