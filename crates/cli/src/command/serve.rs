@@ -137,12 +137,12 @@ fn own_namespace() -> String {
     told.filter(|text| !text.is_empty()).unwrap_or_else(|| "weir-system".to_owned())
 }
 
-/// A name that no other process has: no two listen on the same port of a host. One that is restarted goes on at once.
+/// A name that no other process has: no two listen on the same address of a host. One that is restarted goes on at once.
 fn identity(listen: SocketAddr) -> String {
-    let host = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
-    let host = host.unwrap_or_else(|| "weir".to_owned());
-    match listen.port() {
-        0 => format!("{host}-{:08x}", SystemClock.random() >> 32),
-        port => format!("{host}-{port}"),
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned());
+    let host = host.or_else(|| std::env::var("HOSTNAME").ok()).filter(|name| !name.is_empty() && name != "localhost");
+    match (host, listen.port()) {
+        (Some(host), 1..) => format!("{host}-{listen}"),
+        (host, _) => format!("{}-{:08x}", host.unwrap_or_else(|| "weir".to_owned()), SystemClock.random() >> 32),
     }
 }

@@ -1,6 +1,7 @@
 //! Journeys on the real thing: API servers, Flux, a forge, Git, and Weir between them.
 
 mod broken;
+mod deleted;
 mod fleet;
 mod image;
 mod killed;

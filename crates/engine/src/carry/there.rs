@@ -70,6 +70,8 @@ impl<P: Ports> Carrier<'_, P> {
         let theirs = open && load.tip.is_some() && !load.is_ours();
         let written = leg.facts.branch.as_ref();
         let proposed: Option<Release> = match known {
+            // Its text is still that of the release before: whoever pushed did not come to changing it.
+            _ if open && turn != Some(key.ordinal) => None,
             Some(known) if known.head == found.head => known.release.clone(),
             _ => written.is_some_and(|written| written.intended == found.head).then(|| release.clone()),
         };

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use weir_core::{Checks, ForgeKind, Merge, Phase, Policy, Strategy};
+use weir_core::{Checks, ForgeKind, Merge, Phase, Policy, ProposalState, Strategy};
 use weir_testkit::sim::Kept;
 
 use crate::stage::{Stage, environment, main_branch, path, pipeline, pull_request, story};
@@ -197,6 +197,19 @@ fn what_a_person_merges_against_a_hold_is_recorded() {
 }
 
 #[test]
+fn a_text_that_was_left_behind_by_a_crash_is_brought_up_to_date() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        let before = stage.until_proposed_there("1.1.0").await.seen;
+        stage.report("dev", "1.2.0").await;
+        stage.until_proposed_there("1.2.0").await;
+        // As if the branch had been pushed, and nobody had come to changing the text.
+        stage.sim.forge.rename("1", &before.title, &before.body);
+        stage.until_proposed_there("1.2.0").await;
+    });
+}
+
+#[test]
 fn what_a_forge_tells_is_looked_at_at_once() {
     story!(stage = Stage::with(on_a_forge()); {
         stage.report("dev", "1.1.0").await;
@@ -231,5 +244,20 @@ fn an_environment_that_is_gone_leaves_no_pull_request_behind() {
         stage.define(&without);
         stage.until("the pull request is closed", || !stage.sim.forge.all()[0].seen.is_open()).await;
         stage.until("the branch is gone", || stage.branches().is_empty()).await;
+    });
+}
+
+#[test]
+fn a_pipeline_that_is_deleted_leaves_nothing_to_wait_for() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        stage.sim.catalog.remove(stage.key.clone());
+        stage.until("it is over", || {
+            stage.promotion().is_some_and(|it| {
+                let open = it.leg.facts.proposal.as_ref().is_some_and(|it| it.state == ProposalState::Open);
+                !it.phase.is_live() && it.leg.intent.is_none() && !open
+            })
+        }).await;
     });
 }

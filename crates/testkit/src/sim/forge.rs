@@ -95,6 +95,14 @@ impl SimForge {
         });
     }
 
+    /// Gives a pull request another text.
+    pub fn rename(&self, id: &str, title: &str, body: &str) {
+        self.change(id, |seen| {
+            title.clone_into(&mut seen.title);
+            body.clone_into(&mut seen.body);
+        });
+    }
+
     fn merge_kept(&self, kept: &mut Kept, who: &str, asked: Timestamp) -> bool {
         let merged = self.repos.merge(&kept.base, &kept.seen.head, Some(who).filter(|who| *who != BOT), asked);
         if merged {
