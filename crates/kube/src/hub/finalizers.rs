@@ -17,7 +17,7 @@ use kube::{
 };
 use serde_json::json;
 use weir_api::PipelineGroup;
-use weir_core::{PipelineKey, PlainState, ProposalState};
+use weir_core::{PipelineKey, PlainState, Promotion, ProposalState};
 use weir_ports::{Record, StoreError};
 
 use super::{
@@ -129,11 +129,19 @@ impl Finalizers {
         let promotions = self.of::<weir_api::Promotion>(key).await?;
         let proposals = self.of::<weir_api::Proposal>(key).await?;
         let records = promotions.iter().filter_map(Kept::record).chain(proposals.iter().filter_map(Kept::record));
-        Ok(records.flatten().any(|record| match record {
+        let records: Vec<_> = records.flatten().collect();
+        // What was superseded speaks of a proposal that the one after it took over.
+        let is_newest = |promotion: &Promotion| {
+            !records.iter().any(|other| {
+                matches!(other, Record::Promotion(other)
+                if other.key.environment == promotion.key.environment && other.key.ordinal > promotion.key.ordinal)
+            })
+        };
+        Ok(records.iter().any(|record| match record {
             Record::Promotion(it) => {
                 let proposal = it.leg.facts.proposal.as_ref();
                 let is_proposed = proposal.is_some_and(|proposal| proposal.state == ProposalState::Open);
-                it.phase.is_live() || it.leg.intent.is_some() || is_proposed
+                it.phase.is_live() || it.leg.intent.is_some() || is_proposed && is_newest(it)
             }
             Record::Proposal(it) => it.state == PlainState::Open,
             _ => false,

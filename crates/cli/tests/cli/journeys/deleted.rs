@@ -12,6 +12,9 @@ async fn a_pipeline_that_is_deleted_closes_its_pull_request_and_goes() {
     fleet.until_runs("prod", &["6.1.6"]).await;
     fleet.declare("dev", "dev", "6.2.0").await;
     fleet.open_pull_request("Promote default/podinfo in prod to 6.2.0").await;
+    // The newer takes over, and what was superseded is not waited for.
+    fleet.declare("dev", "dev", "6.3.0").await;
+    fleet.open_pull_request("Promote default/podinfo in prod to 6.3.0").await;
     // The finalizer would let it go after five minutes in any case.
     fleet.hub.kubectl(&["delete", PIPELINE, "podinfo", "--timeout=60s"]).await;
     let all = fleet.pull_requests().await;

@@ -12,7 +12,7 @@ async fn until_holds(fleet: &Fleet, port: u16) {
         let path = "jsonpath={.spec.holderIdentity}";
         let words = ["get", "lease", "weir-shard-0", "--namespace=weir-system", "--ignore-not-found", "-o", path];
         let holder = fleet.hub.kubectl(&words).await;
-        if holder.ends_with(&format!("-{port}")) { Ok(()) } else { Err(holder) }
+        if holder.ends_with(&format!(":{port}")) { Ok(()) } else { Err(holder) }
     })
     .await;
 }
