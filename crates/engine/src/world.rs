@@ -1,7 +1,7 @@
 //! One index of all definitions, records and sightings: what the engine decides on, and what the API shows.
 //!
-//! It is fed by the watches of catalog, store and clusters, and by whoever has just written a record and wants to see it at once.
-//! A record that is older than the one that is known changes nothing, so the order in which they tell does not matter.
+//! It is fed by the watches of catalog, store and clusters, and by whoever has just written a record and wants to see it
+//! at once. A record that is older than the one that is known changes nothing, so the order in which they tell does not matter.
 //! Whatever changes wakes the engine and is told to those who follow [`Changes`].
 
 mod changes;

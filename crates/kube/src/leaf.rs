@@ -1,6 +1,6 @@
 //! The clusters that workloads run on, as they are seen.
 //!
-//! [`Leaves`] watches what Flux deploys (HelmRelease, Kustomization) where somebody wants to see them, and nothing else. Every cluster
+//! [`Leaves`] watches what Flux deploys where somebody wants to see it, and nothing else. Every cluster
 //! has a task of its own (`cluster`), which holds what is known of it (`picture`); what a pipeline sees in that is decided
 //! by a pure function (`look`), and what is seen last stands on a board (`board`) that any number of followers read.
 //!

@@ -1,8 +1,9 @@
 //! Records and journal in one SQLite file.
 //!
 //! One thread writes, and commits whatever waits at the same time as one (`writer`); reading happens beside it
-//! (`readers`), and so does what the disk would have to be waited for twice (`checkpoints`). Whoever follows is told from memory what was committed (`watchers`, `follow`). Records are kept as the
-//! JSON of their Kubernetes kinds (`row`); what cannot be read any more is reported (`damage`).
+//! (`readers`), and so does what would have to wait for the disk once more (`checkpoints`). Whoever follows is told from
+//! memory what was committed (`watchers`, `follow`). Records are kept as the JSON of their Kubernetes kinds (`row`); what
+//! cannot be read any more is reported (`damage`).
 
 mod backup;
 mod checkpoints;

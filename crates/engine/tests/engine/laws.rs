@@ -22,7 +22,6 @@ pub(crate) fn check(scene: &Scene) -> Result<(), String> {
     }
     no_approval_is_lost(scene)?;
     nobody_is_blamed(scene)?;
-    pull_requests_name_what_they_bring(scene)?;
     one_open_proposal_for_each_environment(scene)
 }
 
@@ -51,29 +50,6 @@ fn nobody_is_blamed(scene: &Scene) -> Result<(), String> {
         (!diary.touched.contains(&branch.name)).then(|| format!("{}: {} at {}", it.key, branch.name, proposal.head))
     });
     blamed.first().map_or(Ok(()), |blamed| Err(format!("somebody is said to have written to {blamed}, and nobody did")))
-}
-
-/// An open pull request names the version that its branch brings, but for the moment in which both are changed.
-fn pull_requests_name_what_they_bring(scene: &Scene) -> Result<(), String> {
-    let (now, misnamed) = (scene.now(), &mut scene.diary.borrow_mut().misnamed);
-    let mut wrong = Vec::new();
-    for kept in scene.sim.forge.all().iter().filter(|it| it.seen.is_open() && !scene.sim.repos.is_by_hand(&it.head)) {
-        let place = place_of(&kept.seen);
-        let (pipeline, environment) = place.rsplit_once('/').unwrap();
-        let files = scene.sim.repos.files_of(&kept.head);
-        let brings = value(&files, &pipeline.parse().unwrap(), &environment.parse().unwrap());
-        if brings.is_some_and(|brings| !kept.seen.title.ends_with(&format!(" to {brings}"))) {
-            wrong.push(format!("{} ({})", kept.seen.url, kept.seen.title));
-        }
-    }
-    misnamed.retain(|url, _| wrong.contains(url));
-    for url in wrong {
-        let since = *misnamed.entry(url.clone()).or_insert(now);
-        if now.duration_since(since) > SignedDuration::from_mins(5) {
-            return Err(format!("{url} brings another version since {since}"));
-        }
-    }
-    Ok(())
 }
 
 /// Whatever else is in the files stays there.

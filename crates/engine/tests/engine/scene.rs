@@ -47,8 +47,6 @@ pub(crate) struct Diary {
     pub(crate) touched: BTreeSet<BranchName>,
     /// The environments with more than one open proposal, and since when. Nobody can know while a call is under way.
     pub(crate) doubles: BTreeMap<String, Timestamp>,
-    /// The pull requests that name another version than their branch brings, and since when.
-    pub(crate) misnamed: BTreeMap<String, Timestamp>,
     /// Until when there were two engines.
     pub(crate) two_until: Option<Timestamp>,
     /// The environments whose value was changed by hand.

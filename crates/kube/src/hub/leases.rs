@@ -116,9 +116,12 @@ impl Ownership for Leases {
 
 /// The shard of a pipeline: the same in every process and every version.
 fn shard(pipeline: &PipelineKey, shards: usize) -> usize {
+    if shards <= 1 {
+        return 0;
+    }
     let hash = Sha256::digest(pipeline.to_string().as_bytes());
     let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-    usize::try_from(number % shards.max(1) as u64).unwrap_or_default()
+    usize::try_from(number % shards as u64).unwrap_or_default()
 }
 
 fn name(shard: usize) -> String {

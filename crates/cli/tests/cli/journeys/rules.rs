@@ -1,4 +1,5 @@
-//! The rules of promotion: one environment further, for all its targets, from any of those before, and no further than the last.
+//! The rules of promotion: one environment further, for all its targets, from any of those before, and no further than
+//! the last.
 
 use super::fleet::{Fleet, PIPELINE, file, leaf};
 
