@@ -123,14 +123,14 @@ const CONNECTIONS: u32 = 64;
 const FLOOD: Duration = Duration::from_secs(10);
 
 /// Durable accepts: once with nothing to decide, once with a promotion for each that waits for an approval; as many as
-/// there can be, and as many as is the goal.
+/// is the goal, and then as many as there can be: what a flood leaves to be done would be counted to what comes after it.
 fn accepts() {
     for (what, spec, gates) in [("suspended", "  suspend: true\n", ""), ("held by an approval", "", APPROVAL)] {
         let site = Site::new();
         site.repository();
         site.pipelines(1_000, spec, gates);
         let server = site.start();
-        for rate in [None, Some(3_000)] {
+        for rate in [Some(3_000), None] {
             let mut taken = flood(&server, rate);
             taken.times.sort_unstable();
             let asked = rate.map_or_else(|| "at most".to_owned(), |rate| format!("{rate} wanted"));
@@ -138,6 +138,7 @@ fn accepts() {
             row(&format!("{what}: accepts a second"), taken.times.len() as u64 / FLOOD.as_secs());
             row(&format!("{what}: p50"), ms(taken.times[taken.times.len() / 2]));
             row(&format!("{what}: p99"), ms(taken.times[taken.times.len() * 99 / 100]));
+            row(&format!("{what}: the longest"), ms(taken.times[taken.times.len() - 1]));
             let share = |time: Duration| format!("{:.2}", time.as_secs_f64() / FLOOD.as_secs_f64());
             row(&format!("{what}: cores of the server"), share(taken.server));
             row(&format!("{what}: cores of the client"), share(taken.client));

@@ -134,11 +134,12 @@ impl Writer {
             answers.push((answer, outcome));
         }
         self.watchers.publish(&events);
-        self.checkpoints.committed(answers.len());
+        let count = answers.len();
         for (answer, outcome) in answers {
             // Whoever asked may have gone; the change stands.
             answer.send(outcome).ok();
         }
+        self.checkpoints.committed(count, &self.database);
     }
 
     fn transaction(&mut self, batch: &[Operation], done: &mut Vec<Answer>) -> rusqlite::Result<()> {
