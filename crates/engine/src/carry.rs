@@ -96,6 +96,11 @@ impl Proposed {
             Self::There(_, found) => found.as_ref().is_some_and(PullRequest::is_open),
         }
     }
+
+    /// Whether it has to be opened on a forge.
+    fn is_missing_there(&self) -> bool {
+        matches!(self, Self::There(..)) && !self.is_open()
+    }
 }
 
 impl Load<'_> {
@@ -148,6 +153,10 @@ impl<P: Ports> Carrier<'_, P> {
             Ok(()) => Ended::Well,
             Err(Trouble::Stale) => Ended::Stale,
             Err(Trouble::Unwanted) => Ended::Unwanted,
+            Err(trouble @ Trouble::Pushed) => {
+                tracing::info!(promotion = %key, "{trouble}");
+                Ended::Retry(self.retry(&trouble, failures))
+            }
             Err(trouble) => {
                 let retry = self.retry(&trouble, failures);
                 tracing::warn!(promotion = %key, %trouble, %retry, "a step failed");

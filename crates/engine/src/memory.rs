@@ -19,8 +19,8 @@ const REMEMBERED: usize = 32;
 
 type Remembered = (String, CommitId, Arc<tokio::sync::OnceCell<Arc<Places>>>);
 
-/// How many promotions' signs are remembered. What is forgotten is shown once more.
-const SHOWN: usize = 10_000;
+/// Of how many promotions it is remembered what was pushed and shown. What is forgotten is waited for, or shown, once more.
+const PROMOTIONS: usize = 10_000;
 
 /// How long a look is as good as a new one.
 const FRESH: SignedDuration = SignedDuration::from_secs(1);
@@ -46,6 +46,8 @@ pub(crate) struct Memory {
     shown: Mutex<BTreeMap<PromotionKey, (CommitId, Shown)>>,
     /// When the pull requests of a repository were last asked for, and where that is.
     asked: Mutex<BTreeMap<String, Timestamp>>,
+    /// The commits that are on the branches of promotions, by whoever pushed them.
+    pushed: Mutex<BTreeMap<PromotionKey, CommitId>>,
     /// The repositories that could not be looked at, and why.
     troubles: Mutex<BTreeMap<String, String>>,
     /// The changes that wait for a base branch.
@@ -81,10 +83,24 @@ impl Memory {
     /// Remembers what was shown.
     pub(crate) fn shown(&self, key: &PromotionKey, head: &CommitId, shown: Shown) {
         let mut known = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= SHOWN {
+        if known.len() >= PROMOTIONS {
             known.clear();
         }
         known.insert(key.clone(), (head.clone(), shown));
+    }
+
+    /// Remembers which commit is on a promotion's branch.
+    pub(crate) fn pushed(&self, key: &PromotionKey, commit: &CommitId) {
+        self.is_new_push(key, commit);
+    }
+
+    /// Whether it was not known that this commit is on a promotion's branch. From now on it is.
+    pub(crate) fn is_new_push(&self, key: &PromotionKey, commit: &CommitId) -> bool {
+        let mut known = self.pushed.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= PROMOTIONS {
+            known.clear();
+        }
+        known.insert(key.clone(), commit.clone()).as_ref() != Some(commit)
     }
 
     /// When the pull requests of a repository were last asked for; from now on it is now.

@@ -40,6 +40,10 @@ impl<P: Ports> Carrier<'_, P> {
                 pushed => pushed?,
             }
             load.tip = Some(commit.clone());
+            self.memory.pushed(&load.promotion.key, &commit);
+        } else if load.proposed.is_missing_there() && self.memory.is_new_push(&load.promotion.key, &commit) {
+            // A forge may open two for two who ask at once; of two pushes only one can win.
+            return Err(Trouble::Pushed);
         }
         // The push may have taken long.
         if !self.has_the_turn(&load.promotion.key) {

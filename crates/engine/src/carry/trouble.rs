@@ -8,6 +8,9 @@ use weir_ports::{ForgeError, RepoError, StoreError};
 use super::places::EditError;
 use crate::access::NoAccess;
 
+/// How long somebody who has pushed a branch is waited for.
+const MOMENT: SignedDuration = SignedDuration::from_secs(5);
+
 /// Why a step was not taken.
 #[derive(Debug, Clone, Error)]
 pub(crate) enum Trouble {
@@ -35,6 +38,9 @@ pub(crate) enum Trouble {
     /// It is no longer wanted.
     #[error("it is no longer wanted")]
     Unwanted,
+    /// Somebody else pushed the branch, and may be about to open its proposal.
+    #[error("another process has pushed the branch, and is given a moment to open the proposal")]
+    Pushed,
 }
 
 impl From<RepoError> for Trouble {
@@ -72,7 +78,7 @@ impl Trouble {
                 ProblemWith::RateLimit
             }
             Self::Forge(_) => ProblemWith::Forge,
-            Self::Store(_) | Self::Stale | Self::Unwanted => return None,
+            Self::Store(_) | Self::Stale | Self::Unwanted | Self::Pushed => return None,
             _ => ProblemWith::Repository,
         };
         Some(Problem { with, message: self.to_string().into(), retry })
@@ -82,6 +88,9 @@ impl Trouble {
     pub(super) fn pause(&self, failures: u32, random: u64) -> SignedDuration {
         const FIRST: i64 = 2_000;
         const LONGEST: i64 = 5 * 60_000;
+        if matches!(self, Self::Pushed) {
+            return MOMENT;
+        }
         let first = if matches!(self, Self::Stale | Self::Unwanted) { FIRST / 10 } else { FIRST };
         let full = first.saturating_mul(1 << failures.min(16)).min(LONGEST);
         let share = i64::try_from(random % 1000).unwrap_or_default();

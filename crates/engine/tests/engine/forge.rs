@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use weir_core::{Checks, ForgeKind, Merge, Phase, Policy, ProposalState, Strategy};
-use weir_testkit::sim::Kept;
+use weir_testkit::sim::{Kept, Weather};
 
 use crate::stage::{Stage, environment, main_branch, path, pipeline, pull_request, story};
 
@@ -63,6 +63,28 @@ fn weir_has_it_merged_where_it_shall_once_the_checks_have_passed() {
         stage.until_phase("1.1.0", Phase::Delivered).await;
         stage.until("the branch is gone", || stage.branches().is_empty()).await;
     });
+}
+
+#[test]
+fn of_two_who_both_act_only_one_opens_a_pull_request() {
+    let weather = Weather { delay: 400, ..Weather::default() };
+    for seed in 0..20 {
+        let environments =
+            vec![environment("dev", None, Vec::new()), environment("prod", Some(on_a_forge()), Vec::new())];
+        story!(stage = Stage::from_seed(seed, weather, &[pipeline("default/app", environments)]); {
+            let told = async {
+                stage.sim.forge.open_slowly(Duration::from_secs(2));
+                stage.report("dev", "1.1.0").await;
+                stage.until_proposed_there("1.1.0").await;
+                tokio::time::sleep(Duration::from_mins(1)).await;
+            };
+            tokio::select! {
+                () = stage.another(weather) => {}
+                () = told => {}
+            }
+            assert_eq!((stage.sim.forge.opened_twice(), stage.sim.forge.all().len()), (0, 1), "seed {seed}");
+        });
+    }
 }
 
 #[test]

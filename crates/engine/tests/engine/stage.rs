@@ -64,7 +64,11 @@ impl Stage {
     }
 
     pub(crate) fn under(weather: Weather, pipelines: &[Pipeline]) -> Self {
-        let sim = Sim::new(7);
+        Self::from_seed(7, weather, pipelines)
+    }
+
+    pub(crate) fn from_seed(seed: u64, weather: Weather, pipelines: &[Pipeline]) -> Self {
+        let sim = Sim::new(seed);
         for pipeline in pipelines {
             for environment in pipeline.environments().iter().skip(1) {
                 let mark = mark(&pipeline.key, &environment.name);
@@ -101,6 +105,13 @@ impl Stage {
             () = self.engine.run(std::future::pending()) => panic!("the engine stopped by itself"),
             told = story => told,
         }
+    }
+
+    /// Another process beside it, which believes that everything is its own, too.
+    pub(crate) async fn another(&self, weather: Weather) {
+        let settings = Settings::new(Signature::new("Weir", "weir@example.org").unwrap());
+        let ports = self.sim.ports(&Fate::new(self.sim.chance.clone(), weather, None));
+        Engine::new(Arc::new(ports), Arc::new(World::new(2)), settings).run(std::future::pending()).await;
     }
 
     /// Waits for a condition, but not forever.

@@ -1,6 +1,12 @@
 //! A forge in memory, with the pull requests of the simulated repository.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use weir_core::{BranchName, Checks, CommitId, Review};
@@ -21,6 +27,8 @@ pub struct SimForge {
     state: Arc<Mutex<Vec<Kept>>>,
     shown: Arc<Mutex<Vec<(CommitId, Shown)>>>,
     checks: Arc<Mutex<Checks>>,
+    twice: Arc<AtomicUsize>,
+    opening: Arc<Mutex<Duration>>,
     repos: SimRepos,
     fate: Fate,
     clock: SimClock,
@@ -42,7 +50,8 @@ pub struct Kept {
 
 impl SimForge {
     pub(super) fn new(repos: SimRepos, fate: Fate, clock: SimClock) -> Self {
-        Self { state: Arc::default(), shown: Arc::default(), checks: Arc::default(), repos, fate, clock }
+        let (state, shown, checks, twice, opening) = Default::default();
+        Self { state, shown, checks, twice, opening, repos, fate, clock }
     }
 
     pub(super) fn under(&self, fate: Fate) -> Self {
@@ -54,6 +63,16 @@ impl SimForge {
         let mut state = self.state();
         self.refresh(&mut state);
         state.clone()
+    }
+
+    /// Takes this long to open a pull request.
+    pub fn open_slowly(&self, time: Duration) {
+        *self.opening.lock().unwrap_or_else(PoisonError::into_inner) = time;
+    }
+
+    /// How often somebody asked for a pull request that another opened at the same time.
+    pub fn opened_twice(&self) -> usize {
+        self.twice.load(Ordering::Relaxed)
     }
 
     /// What was shown beside commits, oldest first.
@@ -163,14 +182,26 @@ impl Forge for SimForge {
         .await
     }
 
+    /// As on a real forge, two may find that there is none, and both go on to open one.
     async fn ensure(&self, _: &ForgeAccess, wanted: &Wanted) -> Result<PullRequest, ForgeError> {
         let Between { head, base, .. } = &wanted.between;
-        self.call("opening a pull request", |state| {
+        let open = |state: &mut Vec<Kept>| {
             let ours = |kept: &&mut Kept| kept.head == *head && kept.base == *base && kept.seen.is_open();
-            if let Some(kept) = state.iter_mut().find(ours) {
+            state.iter_mut().find(ours).map(|kept| {
                 (kept.seen.title, kept.seen.body) = (wanted.title.clone(), wanted.body.clone());
                 kept.changed = self.clock.now();
-                return Ok(kept.seen.clone());
+                kept.seen.clone()
+            })
+        };
+        if let Some(open) = self.call("opening a pull request", |state| Ok(open(state))).await? {
+            return Ok(open);
+        }
+        let opening = *self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        tokio::time::sleep(opening).await;
+        self.call("opening a pull request", |state| {
+            if let Some(open) = open(state) {
+                self.twice.fetch_add(1, Ordering::Relaxed);
+                return Ok(open);
             }
             if let Some(over) = state.iter().find(|kept| kept.seen.body.contains(&wanted.once)) {
                 return Err(ForgeError::Moved { forge: forge(), id: over.seen.id.to_string() });
