@@ -56,25 +56,44 @@ async fn a_cluster_of_the_hub_is_read_by_the_secret_that_its_definition_names() 
     let namespace = cluster.namespace("hub").await;
     put(cluster, &namespace, release("podinfo", None, "6.1.0", &[])).await;
     let home = &ground.namespace;
-    ground
-        .hub
-        .apply(&format!(
-            "{{apiVersion: gitops.weave.works/v1alpha1, kind: GitopsCluster, metadata: {{name: prod, namespace: {home}}}, \
-             spec: {{secretRef: {{name: prod-kubeconfig}}}}}}"
-        ))
-        .await;
-    let secret = json!({
-        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "prod-kubeconfig", "namespace": home},
-        "stringData": {"value": cluster.kubeconfig()},
-    });
-    ground.hub.apply(&secret.to_string()).await;
     let leaves = Leaves::new(Arc::new(HubCatalog::new(ground.client.clone())), None, quick());
-    let target = format!("{home}/prod/{namespace}");
-    let wanted = interest("HelmRelease/podinfo", None, &[&target]);
-    leaves.want(&"a/podinfo".parse().unwrap(), Some(Arc::new(wanted)));
     let mut news = leaves.watch();
     let sees = is("HelmRelease/podinfo", "6.1.0");
-    while !next(&mut news).await.sighting.is_some_and(|it| sees(&it)) {}
+    // Cluster API names the Secret of a cluster by a rule of its own.
+    for (cluster_name, reference, secret) in [
+        ("prod", json!({"secretRef": {"name": "way-in"}}), "way-in"),
+        ("made", json!({"capiClusterRef": {"name": "aws"}}), "aws-kubeconfig"),
+    ] {
+        let definition = json!({
+            "apiVersion": "gitops.weave.works/v1alpha1", "kind": "GitopsCluster",
+            "metadata": {"name": cluster_name, "namespace": home}, "spec": reference,
+        });
+        let secret = json!({
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": secret, "namespace": home},
+            "stringData": {"value": cluster.kubeconfig()},
+        });
+        ground.hub.apply(&json!({"apiVersion": "v1", "kind": "List", "items": [definition, secret]}).to_string()).await;
+        let target = format!("{home}/{cluster_name}/{namespace}");
+        let wanted = interest("HelmRelease/podinfo", None, &[&target]);
+        leaves.want(&format!("a/{cluster_name}").parse().unwrap(), Some(Arc::new(wanted)));
+        while !next(&mut news).await.sighting.is_some_and(|it| sees(&it)) {}
+    }
+}
+
+#[tokio::test]
+async fn an_api_server_that_streams_no_lists_is_asked_for_pages() {
+    let leaf = Leaf::builder("paged").controllers(&[]).flag("--feature-gates=WatchList=false").start().await;
+    let cluster = leaf.cluster();
+    let namespace = cluster.namespace("paged").await;
+    put(cluster, &namespace, release("podinfo", None, "6.1.0", &[])).await;
+    let mut eye = Eye::new(quick());
+    eye.directory.define("paged", &cluster.kubeconfig());
+    let target = on("paged", &namespace);
+    eye.want("a/podinfo", "HelmRelease/podinfo", None, &[&target]);
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.1.0")).await;
+    put(cluster, &namespace, release("podinfo", None, "6.2.0", &[])).await;
+    eye.until("a/podinfo", &target, is("HelmRelease/podinfo", "6.2.0")).await;
+    assert_eq!(eye.view().lost, 0, "nobody has to know");
 }
 
 #[tokio::test]

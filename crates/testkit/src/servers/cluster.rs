@@ -29,6 +29,7 @@ pub struct Cluster {
     name: String,
     folder: PathBuf,
     users: Vec<User>,
+    flags: Vec<String>,
     port: u16,
     /// `None` while it is stopped.
     process: Option<Process>,
@@ -39,6 +40,7 @@ pub struct Cluster {
 pub struct ClusterBuilder {
     name: String,
     users: Vec<User>,
+    flags: Vec<String>,
 }
 
 impl ClusterBuilder {
@@ -49,12 +51,19 @@ impl ClusterBuilder {
         self
     }
 
+    /// Gives the API server one more flag, such as `--feature-gates=WatchList=false`.
+    #[must_use]
+    pub fn flag(mut self, flag: &str) -> Self {
+        self.flags.push(flag.to_owned());
+        self
+    }
+
     /// Starts it, and waits until it is ready.
     pub async fn start(self) -> Cluster {
         let name = room::unique(&self.name);
         let folder = room::new_folder(&name);
         credentials::write(&folder, &self.users);
-        let mut cluster = Cluster { name, folder, users: self.users, port: 0, process: None };
+        let mut cluster = Cluster { name, folder, users: self.users, flags: self.flags, port: 0, process: None };
         cluster.launch(room::free_port).await;
         cluster
     }
@@ -69,7 +78,7 @@ impl Cluster {
     /// A cluster with users. The name is for logs.
     pub fn builder(name: &str) -> ClusterBuilder {
         let users = vec![User::new(ADMIN, &["system:masters"]), User::new(STRANGER, &[])];
-        ClusterBuilder { name: name.to_owned(), users }
+        ClusterBuilder { name: name.to_owned(), users, flags: Vec::new() }
     }
 
     /// Kills the API server. Its objects stay.
@@ -100,7 +109,7 @@ impl Cluster {
     fn plan(&self, etcd: &str, port: u16) -> Launch {
         let file = |name: &str| self.folder.join(name).display().to_string();
         let key = file(credentials::SERVICE_ACCOUNT_KEY);
-        let arguments = vec![
+        let mut arguments = vec![
             format!("--etcd-servers={etcd}"),
             format!("--etcd-prefix=/{}", self.name),
             format!("--bind-address={}", Ipv4Addr::LOCALHOST),
@@ -115,6 +124,7 @@ impl Cluster {
             "--disable-admission-plugins=ServiceAccount".to_owned(),
             "--enable-priority-and-fairness=false".to_owned(),
         ];
+        arguments.extend(self.flags.iter().cloned());
         let name = format!("{}.kube-apiserver", self.name);
         Launch { name, program: "kube-apiserver", arguments, environment: Vec::new() }
     }

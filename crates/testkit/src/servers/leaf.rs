@@ -93,6 +93,13 @@ impl LeafBuilder {
         self
     }
 
+    /// Gives the API server one more flag.
+    #[must_use]
+    pub fn flag(mut self, flag: &str) -> Self {
+        self.cluster = self.cluster.flag(flag);
+        self
+    }
+
     /// Starts it, and waits until it is ready.
     pub async fn start(self) -> Leaf {
         let cluster = self.cluster.start().await;
