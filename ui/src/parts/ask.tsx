@@ -1,0 +1,18 @@
+/** What is shown of an answer: it, or that it is on its way, or why there is none. */
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Failed, Loading } from "./state";
+
+export function Answer<T>({
+  of,
+  what,
+  children,
+}: {
+  of: UseQueryResult<T>;
+  what: string;
+  children: (data: T) => ReactNode;
+}) {
+  if (of.data !== undefined) return children(of.data);
+  if (of.error) return <Failed error={of.error} again={() => void of.refetch()} />;
+  return <Loading what={what} />;
+}
