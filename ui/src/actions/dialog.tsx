@@ -88,7 +88,9 @@ function Question({
         <label className="flex flex-col gap-1">
           <span>
             Why{" "}
-            <span className="text-muted">{needsReason ? "(everybody will see it)" : "(optional; everybody will see it)"}</span>
+            <span className="text-muted">
+              {needsReason ? "(everybody will see it)" : "(optional; everybody will see it)"}
+            </span>
           </span>
           <textarea name="why" rows={2} required={needsReason} className="field" />
         </label>

@@ -37,7 +37,8 @@ export function Approve(place: Place) {
       act={({ why }) => post(path(place, "approve"), { version: release, why: why || null })}
     >
       <p>
-        You agree that <b className="font-mono">{release}</b> goes to {place.environment.name}. {next(place.environment)}
+        You agree that <b className="font-mono">{release}</b> goes to {place.environment.name}.{" "}
+        {next(place.environment)}
       </p>
       {others.length > 0 && (
         <>
@@ -68,8 +69,8 @@ export function Reject(place: Place) {
       act={({ why }) => post(path(place, "reject"), { why })}
     >
       <p>
-        <b className="font-mono">{release}</b> does not go to {place.environment.name}, now or later, unless somebody asks
-        for it. {promotion.proposal?.state === "open" && "Its proposal is closed. "}A newer release may come.
+        <b className="font-mono">{release}</b> does not go to {place.environment.name}, now or later, unless somebody
+        asks for it. {promotion.proposal?.state === "open" && "Its proposal is closed. "}A newer release may come.
       </p>
     </Action>
   );
@@ -81,9 +82,9 @@ export function Promote(place: Place) {
   const { pipeline, environment } = place;
   if (!may) return null;
   const known = distinct(
-    pipeline.environments.flatMap((it) => [it.runs?.name, it.promotion?.release.name, it.plan.candidate?.name]).filter(
-      (it): it is string => it !== undefined,
-    ),
+    pipeline.environments
+      .flatMap((it) => [it.runs?.name, it.promotion?.release.name, it.plan.candidate?.name])
+      .filter((it): it is string => it !== undefined),
   ).reverse();
   return (
     <Action
@@ -95,7 +96,13 @@ export function Promote(place: Place) {
     >
       <label className="flex flex-col gap-1">
         Version
-        <input name="version" required list={list} defaultValue={environment.plan.candidate?.name ?? ""} className="field font-mono" />
+        <input
+          name="version"
+          required
+          list={list}
+          defaultValue={environment.plan.candidate?.name ?? ""}
+          className="field font-mono"
+        />
       </label>
       <datalist id={list}>
         {known.map((version) => (

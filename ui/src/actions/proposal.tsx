@@ -61,8 +61,8 @@ export function CloseProposal({ proposal }: { proposal: Proposal }) {
       act={({ why }) => post(path(proposal, "close"), { why })}
     >
       <p>
-        <b className="font-mono">{proposal.release.name}</b> does not go to {proposal.environment}, unless somebody asks for
-        it. A newer release gets a proposal of its own.
+        <b className="font-mono">{proposal.release.name}</b> does not go to {proposal.environment}, unless somebody asks
+        for it. A newer release gets a proposal of its own.
       </p>
     </Action>
   );

@@ -45,7 +45,7 @@ export const promotion = (namespace: string, name: string) =>
 
 export const proposals = queryOptions({
   queryKey: ["proposals"],
-  queryFn: ({ signal }) => readAll<ProposalSummary>("/proposals", {}, signal),
+  queryFn: ({ signal }) => readAll<ProposalSummary>("/proposals", { state: "all" }, signal),
 });
 
 export const proposal = (namespace: string, name: string) =>

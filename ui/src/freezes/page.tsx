@@ -20,7 +20,7 @@ export function FreezesPage() {
           <SetFreeze />
         </div>
       </div>
-      <Answer of={found} what="freezes">
+      <Answer of={found} what="freezes" level="part">
         {(all) =>
           all.length === 0 ? (
             <Empty title="Nothing is frozen">While something is, no promotion that it concerns goes on.</Empty>
@@ -86,7 +86,8 @@ function SetFreeze() {
   return (
     <Action label="Freeze …" title="Stop promotions" needsReason act={act}>
       <p>
-        While it is in force, nothing that it concerns is proposed or merged by Weir. What is left empty stops everything.
+        While it is in force, nothing that it concerns is proposed or merged by Weir. What is left empty stops
+        everything.
       </p>
       {FIELDS.map(([name, label]) => (
         <label key={name} className="flex flex-col gap-1">

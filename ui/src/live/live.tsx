@@ -6,7 +6,7 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { readAll, type Schemas } from "../api/client";
 import { type PipelineSummary, pipelines } from "../api/queries";
-import { type Heard, follow } from "./stream";
+import { follow, type Heard } from "./stream";
 
 type Changed = Schemas["Changed"];
 export type Connection = "connecting" | "live" | "lost";
@@ -87,7 +87,9 @@ export function concerns(change: Changed, key: readonly unknown[]): boolean {
 }
 
 async function refreshList(client: QueryClient, changes: Changed[]) {
-  const keys = new Map(changes.map(({ pipeline }) => [pipeline ? `${pipeline.namespace}/${pipeline.name}` : "", pipeline]));
+  const keys = new Map(
+    changes.map(({ pipeline }) => [pipeline ? `${pipeline.namespace}/${pipeline.name}` : "", pipeline]),
+  );
   if (!client.getQueryData(pipelines.queryKey)) return;
   if (keys.has("") || keys.size > FEW) {
     await client.invalidateQueries(pipelines);

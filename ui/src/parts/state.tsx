@@ -2,9 +2,12 @@
 import type { ReactNode } from "react";
 import { Refusal, Unreachable } from "../api/client";
 
+/** Before a page is there, it has to say what it is all the same. */
+export type Level = "page" | "part";
+
 export function Loading({ what }: { what: string }) {
   return (
-    <p role="status" className="animate-pulse p-8 text-center text-muted">
+    <p role="status" className="p-8 motion-safe:animate-pulse text-center text-muted">
       Reading {what} …
     </p>
   );
@@ -27,10 +30,11 @@ function title(error: Error): string {
   return error.title;
 }
 
-export function Failed({ error, again }: { error: Error; again?: () => void }) {
+export function Failed({ error, again, level = "page" }: { error: Error; again?: () => void; level?: Level }) {
+  const Heading = level === "page" ? "h1" : "h3";
   return (
     <section role="alert" className="mx-auto max-w-prose p-8 text-center">
-      <h2 className="text-lg font-semibold">{title(error)}</h2>
+      <Heading className="text-lg font-semibold">{title(error)}</Heading>
       <p className="mt-2 text-muted">{error.message}</p>
       {again && (
         <button type="button" className="button mt-4" onClick={again}>

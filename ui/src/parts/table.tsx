@@ -1,9 +1,10 @@
 /** A table that scrolls by itself where the page is narrow. */
 import type { ReactNode } from "react";
+import { Scroll } from "./scroll";
 
 export function Table({ caption, heads, children }: { caption: string; heads: string[]; children: ReactNode }) {
   return (
-    <section tabIndex={0} aria-label={caption} className="card overflow-x-auto">
+    <Scroll label={caption} className="card">
       <table className="w-full text-left text-sm">
         <caption className="sr-only">{caption}</caption>
         <thead className="border-b border-line text-muted">
@@ -17,7 +18,7 @@ export function Table({ caption, heads, children }: { caption: string; heads: st
         </thead>
         <tbody className="divide-y divide-line">{children}</tbody>
       </table>
-    </section>
+    </Scroll>
   );
 }
 

@@ -52,3 +52,13 @@ export function Ago({ at }: { at: string }) {
     </time>
   );
 }
+
+/** How long something has lasted. */
+export function For({ since }: { since: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={since} title={`since ${new Date(since).toLocaleString()}`} className="whitespace-nowrap">
+      for {lasted(since, new Date(now).toISOString())}
+    </time>
+  );
+}

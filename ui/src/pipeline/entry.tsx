@@ -9,7 +9,7 @@ import { ProposalLink } from "../promotion/proposal-link";
 export function Entry({ pipeline, environment }: { pipeline: Pipeline; environment: Environment }) {
   const { promotion, plan, strategy } = environment;
   return (
-    <li aria-label={`On the way to ${environment.name}`} className="flex flex-col lg:w-72 lg:shrink-0">
+    <li aria-label={`On the way to ${environment.name}`} className="flex flex-col lg:w-56 lg:shrink-0">
       <p aria-hidden="true" className="hidden h-6 items-center text-line lg:flex">
         <span className="h-0.5 flex-1 bg-line" />▶
       </p>

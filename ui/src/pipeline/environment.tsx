@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Environment, Pipeline, Target, Workload } from "../api/queries";
 import { Badge, Sign, type Tone } from "../parts/badge";
-import { Ago } from "../parts/time";
+import { Ago, For } from "../parts/time";
 import { Explanation } from "./explanation";
 
 /** So many targets are shown before one is asked whether to show all. */
@@ -15,7 +15,10 @@ export function EnvironmentColumn({ pipeline, environment }: { pipeline: Pipelin
   const shown = all ? targets : targets.slice(0, FEW);
   const { namespace, name } = pipeline;
   return (
-    <li className="card flex flex-col gap-3 p-4 lg:w-80 lg:shrink-0" aria-labelledby={`environment-${environment.name}`}>
+    <li
+      className="card flex flex-col gap-3 p-4 lg:min-w-64 lg:flex-1"
+      aria-labelledby={`environment-${environment.name}`}
+    >
       <div>
         <h2 id={`environment-${environment.name}`} className="text-sm text-muted">
           {environment.name}
@@ -73,14 +76,14 @@ function TargetCard({ target }: { target: Target }) {
         {target.healthySince && (
           <span className="text-muted">
             {" "}
-            since <Ago at={target.healthySince} />
+            <For since={target.healthySince} />
           </span>
         )}
         <span className="text-muted">, {target.detection === "watch" ? "watched" : "by events"}</span>
       </p>
       {target.unreachable && (
         <p className="text-bad wrap-anywhere">
-          {target.unreachable.error} (since <Ago at={target.unreachable.since} />)
+          {target.unreachable.error} (<For since={target.unreachable.since} />)
         </p>
       )}
       <Workloads workloads={target.workloads} />
@@ -101,8 +104,8 @@ function Workloads({ workloads }: { workloads: Workload[] }) {
         {workloads.map((workload) => (
           <li key={`${workload.kind}/${workload.name}`}>
             <p>
-              <Sign tone={STATES[workload.state] ?? "plain"} />
-              {workload.kind}/{workload.name} <span className="font-mono">{workload.version ?? "–"}</span>{" "}
+              <Sign tone={STATES[workload.state] ?? "plain"} /> {workload.kind}/{workload.name}{" "}
+              <span className="font-mono">{workload.version ?? "–"}</span>{" "}
               <span className="text-muted">{workload.state}</span>
             </p>
             {workload.message && <p className="pl-4 text-bad wrap-anywhere">{workload.message}</p>}

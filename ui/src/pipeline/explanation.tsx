@@ -1,7 +1,7 @@
 /** The answer of `weir explain`: why an environment is not further. */
 import type { Schemas } from "../api/client";
 import { Sign, type Tone } from "../parts/badge";
-import { Ago } from "../parts/time";
+import { For } from "../parts/time";
 
 const WEIGHS: Record<string, [Tone, string]> = {
   against: ["wait", "against"],
@@ -19,13 +19,12 @@ export function Explanation({ explanation }: { explanation: Schemas["Explanation
           const [tone, words] = WEIGHS[because.weighs] ?? ["plain", because.weighs];
           return (
             <li key={because.name + because.sentence}>
-              <Sign tone={tone} />
-              <span className="sr-only">{words}: </span>
+              <Sign tone={tone} /> <span className="sr-only">{words}: </span>
               {because.sentence}
               {because.since && (
                 <span className="text-muted">
                   {" "}
-                  (since <Ago at={because.since} />)
+                  (<For since={because.since} />)
                 </span>
               )}
               {because.remedy && <p className="pl-4 text-muted">{because.remedy}</p>}

@@ -36,7 +36,10 @@ function Pipelines({ all }: { all: PipelineSummary[] }) {
   const shown = useMemo(() => all.filter((it) => fits(it, wanted)), [all, wanted]);
   const set = (name: keyof Wanted) => (value: string | undefined) =>
     navigate({ search: (known) => ({ ...known, [name]: value }), replace: true });
-  const clusters = useMemo(() => distinct(all.flatMap((it) => it.environments.flatMap((each) => each.clusters))), [all]);
+  const clusters = useMemo(
+    () => distinct(all.flatMap((it) => it.environments.flatMap((each) => each.clusters))),
+    [all],
+  );
   return (
     <>
       <div className="mb-3 flex flex-wrap items-baseline gap-3">
@@ -138,12 +141,15 @@ function Cell({ environment }: { environment: EnvironmentSummary }) {
     <li className="min-w-32 flex-1 rounded bg-raised/60 px-2 py-1">
       <p className="text-xs text-muted">{environment.name}</p>
       <p className="truncate font-mono text-sm" title={environment.runs?.name}>
-        <Sign tone={tone} />
-        <span className="sr-only">{words}: </span>
+        <Sign tone={tone} /> <span className="sr-only">{words}: </span>
         {environment.runs?.name ?? "–"}
         {coming && <span className="text-move"> → {environment.release?.name}</span>}
       </p>
-      {hold && <p className="truncate text-xs text-wait">⏸ {spaced(hold)}</p>}
+      {hold && (
+        <p className="truncate text-xs text-wait">
+          <Sign tone="wait" /> {spaced(hold)}
+        </p>
+      )}
     </li>
   );
 }

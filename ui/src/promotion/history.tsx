@@ -19,7 +19,7 @@ export function HistoryPage() {
         </Link>
       </nav>
       <h1 className="mb-3 text-xl font-semibold">History of {environment}</h1>
-      <Answer of={found} what="its history">
+      <Answer of={found} what="its history" level="part">
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="Nothing was promoted into it">What Flux deploys there by itself is no promotion.</Empty>

@@ -10,7 +10,7 @@ export function PromotionsPage() {
   return (
     <>
       <h1 className="mb-3 text-xl font-semibold">Promotions</h1>
-      <Answer of={found} what="promotions">
+      <Answer of={found} what="promotions" level="part">
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="Nothing has been promoted yet">

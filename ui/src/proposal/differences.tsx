@@ -2,11 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { diff } from "../api/queries";
 import { Answer } from "../parts/ask";
+import { Scroll } from "../parts/scroll";
 
 export function Differences({ namespace, name, head }: { namespace: string; name: string; head: string }) {
   const found = useQuery(diff(namespace, name, head));
   return (
-    <Answer of={found} what="the change">
+    <Answer of={found} what="the change" level="part">
       {({ files }) =>
         files.length === 0 ? (
           <p className="text-muted">Nothing is left to change: the base branch says it already.</p>
@@ -14,7 +15,7 @@ export function Differences({ namespace, name, head }: { namespace: string; name
           files.map((file) => (
             <figure key={file.path} className="mb-4">
               <figcaption className="font-mono text-sm font-semibold">{file.path}</figcaption>
-              <Unified text={file.unified} />
+              <Unified path={file.path} text={file.unified} />
             </figure>
           ))
         )
@@ -25,18 +26,17 @@ export function Differences({ namespace, name, head }: { namespace: string; name
 
 const TONES: Record<string, string> = { "+": "bg-good/15 text-good", "-": "bg-bad/15 text-bad", "@": "text-muted" };
 
-function Unified({ text }: { text: string }) {
+function Unified({ path, text }: { path: string; text: string }) {
   const lines = text.split("\n").filter((line) => !line.startsWith("---") && !line.startsWith("+++"));
   return (
-    <section tabIndex={0} aria-label="Lines" className="mt-1 overflow-x-auto rounded border border-line">
+    <Scroll label={`Changes of ${path}`} className="mt-1 rounded border border-line">
       <pre className="min-w-fit py-1 text-xs leading-5">
         {lines.map((line, number) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no name but their place, and never move
           <div key={number} className={`px-3 ${TONES[line[0] ?? ""] ?? ""}`}>
             {line || " "}
           </div>
         ))}
       </pre>
-    </section>
+    </Scroll>
   );
 }

@@ -19,7 +19,7 @@ export function ProposalsPage() {
   return (
     <>
       <h1 className="mb-3 text-xl font-semibold">Proposals</h1>
-      <Answer of={found} what="proposals">
+      <Answer of={found} what="proposals" level="part">
         {(all) =>
           all.length === 0 ? (
             <Empty title="There is no proposal">

@@ -90,7 +90,9 @@ function Whole({ proposal }: { proposal: Proposal }) {
 function Ended({ proposal }: { proposal: Proposal }) {
   const { state, mergeAskedBy } = proposal;
   if (state.name === "open") {
-    return mergeAskedBy ? <p className="mb-4">{mergeAskedBy} wants it merged; Weir does that when nothing holds it.</p> : null;
+    return mergeAskedBy ? (
+      <p className="mb-4">{mergeAskedBy} wants it merged; Weir does that when nothing holds it.</p>
+    ) : null;
   }
   return (
     <p className="mb-4">

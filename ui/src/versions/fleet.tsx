@@ -6,6 +6,7 @@ import { type PipelineSummary, pipelines, type Running, versions } from "../api/
 import { Answer } from "../parts/ask";
 import { Sign } from "../parts/badge";
 import { Filters, Words } from "../parts/filters";
+import { Scroll } from "../parts/scroll";
 import { Empty } from "../parts/state";
 import { clusterOf } from "./cluster";
 
@@ -63,9 +64,9 @@ export function FleetPage() {
   return (
     <>
       <h1 className="mb-3 text-xl font-semibold">Fleet</h1>
-      <Answer of={all} what="pipelines">
+      <Answer of={all} what="pipelines" level="part">
         {(known) => (
-          <Answer of={running} what="versions">
+          <Answer of={running} what="versions" level="part">
             {(seen) => <Matrix all={known} running={seen} />}
           </Answer>
         )}
@@ -96,7 +97,7 @@ function Matrix({ all, running }: { all: PipelineSummary[]; running: Running[] }
         What is framed runs another version than the first environment of its pipeline.
         {shown.length > MOST && ` ${MOST} of ${shown.length} applications are shown.`}
       </p>
-      <section tabIndex={0} aria-label="Application, environment and cluster" className="card overflow-x-auto">
+      <Scroll label="Application, environment and cluster" className="card">
         <table className="text-left text-sm">
           <caption className="sr-only">Which version of each application runs in which environment and cluster</caption>
           <thead className="text-muted">
@@ -118,7 +119,7 @@ function Matrix({ all, running }: { all: PipelineSummary[]; running: Running[] }
             ))}
           </tbody>
         </table>
-      </section>
+      </Scroll>
     </>
   );
 }
@@ -153,7 +154,7 @@ function Version({ running, newest }: { running: Running; newest: string | undef
       className={`mr-1 inline-block rounded px-1 font-mono ${differs ? "border border-wait" : "border border-transparent"}`}
       title={running.workload}
     >
-      <Sign tone={running.healthy ? "good" : "bad"} />
+      <Sign tone={running.healthy ? "good" : "bad"} />{" "}
       <span className="sr-only">{running.healthy ? "healthy" : "not healthy"}: </span>
       {running.version ?? "–"}
       {differs && <span className="sr-only"> (differs)</span>}

@@ -22,7 +22,7 @@ export function VersionsPage() {
   return (
     <>
       <h1 className="mb-3 text-xl font-semibold">Versions</h1>
-      <Answer of={found} what="versions">
+      <Answer of={found} what="versions" level="part">
         {(all) =>
           all.length === 0 ? (
             <Empty title="Nothing is known to run">
@@ -54,7 +54,12 @@ function Versions({ all }: { all: Running[] }) {
           options={distinct(all.map((it) => it.pipeline.namespace))}
           onChange={set("namespace")}
         />
-        <Choice label="Cluster" value={search.cluster} options={distinct(all.map(clusterOf))} onChange={set("cluster")} />
+        <Choice
+          label="Cluster"
+          value={search.cluster}
+          options={distinct(all.map(clusterOf))}
+          onChange={set("cluster")}
+        />
       </Filters>
       {shown.length > MOST && (
         <p role="status" className="mb-2 text-muted">
