@@ -1,6 +1,6 @@
 /** The real program, and a real browser. */
 import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -103,6 +103,24 @@ export class Demo {
     await this.pause();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** A server on manifests, open to this machine. */
+export async function serve(manifests: string[]): Promise<{ url: string; stop: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-ui-"));
+  mkdirSync(join(folder, "manifests"));
+  writeFileSync(join(folder, "manifests/all.yaml"), manifests.join("\n---\n"));
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const folders = ["--manifests", join(folder, "manifests"), "--data", join(folder, "data")];
+  const running = new Running(["serve", ...folders, "--listen", url.slice(7)]);
+  await eventually("it is ready", async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok ?? false);
+  return {
+    url,
+    async stop() {
+      await running.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 /** What a demo has left behind, served to those who have a token. */

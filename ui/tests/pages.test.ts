@@ -43,6 +43,16 @@ const PAGES: Record<string, [path: () => string, there: (page: Page) => Promise<
     () => "/pipelines/default/podinfo",
     (page) => entry(page, "prod").getByRole("button", { name: "Approve" }).waitFor(),
   ],
+  everything: [
+    () => "/pipelines/default/podinfo",
+    async (page) => {
+      await entry(page, "prod").getByRole("button", { name: "Approve" }).waitFor();
+      await page.evaluate(() => {
+        for (const part of document.querySelectorAll("details")) part.open = true;
+      });
+      await page.getByRole("cell", { name: "POST /promotion/default/podinfo/dev" }).waitFor();
+    },
+  ],
   fleet: [() => "/fleet", (page) => page.getByRole("columnheader", { name: /prod/ }).waitFor()],
   versions: [() => "/versions", (page) => page.getByRole("cell", { name: "6.0.0" }).first().waitFor()],
   promotions: [() => "/promotions", (page) => page.getByRole("link", { name: "6.1.0" }).first().waitFor()],
@@ -80,7 +90,7 @@ describe.each(["light", "dark"] as const)("%s", (colorScheme) => {
     await there?.(page);
     expect(await violations(page)).toEqual([]);
     expect(wrong).toEqual([]);
-    if (process.env["SCREENSHOTS"] && name !== "nothing")
+    if (process.env["SCREENSHOTS"] && !["nothing", "everything"].includes(name))
       await page.screenshot({ path: join(IMAGES, `${name}-${colorScheme}.png`) });
     for (const width of [390, 2560]) {
       await page.setViewportSize({ width, height: 900 });

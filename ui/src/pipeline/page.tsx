@@ -9,6 +9,7 @@ import { Badge } from "../parts/badge";
 import { Ago } from "../parts/time";
 import { Entry } from "./entry";
 import { EnvironmentColumn } from "./environment";
+import { Triggers } from "./triggers";
 
 const route = getRouteApi("/pipelines/$namespace/$name");
 
@@ -54,6 +55,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }) {
           </Fragment>
         ))}
       </ol>
+      <Triggers pipeline={pipeline} />
     </>
   );
 }
