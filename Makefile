@@ -6,23 +6,42 @@ SHELL := /bin/bash
 CARGO ?= cargo
 CARGO_DENY_VERSION := 0.20.2
 
-.PHONY: help run test testbed lint deny bench fmt fuzz crds
+.PHONY: help run test testbed ui chromium images lint deny bench fmt fuzz crds
+
+UI_PARTS := ui/node_modules/.package-lock.json
+UI_PAGES := ui/dist/index.html
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## see a promotion: a server, a repository and four clusters that play Flux, on this machine
+run: ui ## see a promotion: a server, a repository and four clusters that play Flux, on this machine
 	@$(CARGO) build --quiet --locked --bin weir
 	@exec ./target/debug/weir demo
 
-test: lint testbed ## everything that has to pass
+test: lint testbed chromium ## everything that has to pass
 	$(CARGO) test --workspace --locked
+	$(CARGO) build --quiet --locked --bin weir
+	cd ui && npm test --silent
 	@echo "everything passed"
 
 testbed: ## build the servers that tests run against: once, a quarter of an hour, needs Go
 	@testbed/build
 
-lint: deny ## formatting, lints, dependencies
+ui: $(UI_PAGES) ## build the web pages that are part of the program; needs Node
+
+$(UI_PAGES): $(UI_PARTS) docs/reference/openapi.json ui/index.html $(shell find ui/src ui/public ui/scripts ui/*.ts -type f)
+	@cd ui && npm run --silent build
+
+$(UI_PARTS): ui/package.json ui/package-lock.json
+	@command -v npm >/dev/null || { echo "the web pages are built with Node 20.19 or newer: install it" >&2; exit 1; }
+	@cd ui && npm ci --silent && touch node_modules/.package-lock.json
+
+# The browser that tests look at the pages with.
+chromium:
+	@command -v chromium >/dev/null || [ -n "$${CHROMIUM:-}" ] || { apt-get update -q && apt-get install -qy chromium; }
+
+lint: deny ui ## formatting, lints, dependencies
+	cd ui && npm run --silent lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
@@ -35,8 +54,13 @@ deny:
 bench: ## measure; what was measured is in bench/README.md
 	$(CARGO) bench --workspace --locked
 
-fmt: ## format the source
+fmt: $(UI_PARTS) ## format the source
 	$(CARGO) fmt --all
+	cd ui && npm run --silent format
+
+images: ui chromium ## make the pictures of the documentation anew
+	$(CARGO) build --quiet --locked --bin weir
+	cd ui && SCREENSHOTS=1 npm test --silent -- tests/pages
 
 crds: ## write deploy/crds anew from the types
 	$(CARGO) run --quiet --bin weir -- export crds --dir deploy/crds

@@ -13,6 +13,7 @@ mod freezes;
 mod pipelines;
 mod promotions;
 mod proposals;
+mod rights;
 mod status;
 mod versions;
 
@@ -48,6 +49,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(versions::list))
         .routes(routes!(audit::list))
         .routes(routes!(status::status))
+        .routes(routes!(rights::rights))
         .routes(routes!(events::events))
         .routes(routes!(backup::backup))
 }

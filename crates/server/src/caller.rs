@@ -129,7 +129,7 @@ impl Caller {
     }
 }
 
-fn right(verb: Verb) -> &'static str {
+pub(crate) fn right(verb: Verb) -> &'static str {
     match verb {
         Verb::View => "view",
         Verb::Operate => "operate",

@@ -1,4 +1,4 @@
-//! HTTP: webhooks, the REST API with its document, the event stream, probes and metrics; and who may use them.
+//! HTTP: webhooks, the REST API with its document, the event stream, the web UI, probes and metrics; and who may use them.
 //!
 //! [`Server::new`] takes [`Parts`] and [`Settings`]; [`Server::serve`] serves a listener until it shall stop. What is
 //! shown comes from `weir_engine::World`, in memory; what people do goes through `weir_engine::People`; what Flux reports
@@ -14,7 +14,6 @@ mod extract;
 mod hex;
 mod metrics;
 mod origin;
-mod overview;
 mod page;
 mod prefer;
 mod probes;
@@ -23,6 +22,7 @@ mod router;
 mod serve;
 mod settings;
 mod state;
+mod ui;
 mod view;
 mod webhook;
 

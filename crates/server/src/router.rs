@@ -19,7 +19,7 @@ use utoipa::{
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{api, caller::guard, overview, probes, problem::Problem, state::Shared, webhook};
+use crate::{api, caller::guard, probes, problem::Problem, state::Shared, ui, webhook};
 
 /// What every route may answer beside what it is for.
 pub(crate) struct Failed;
@@ -61,7 +61,7 @@ pub(crate) fn router(shared: Shared) -> Router {
     let show = move || async move { ([(CONTENT_TYPE, "application/json")], document.to_string()) };
     router
         .route("/api/openapi.json", get(show))
-        .merge(overview::routes())
+        .merge(ui::routes())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_like_that)
         .layer(from_fn_with_state(shared.clone(), admit))

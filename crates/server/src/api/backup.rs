@@ -12,7 +12,7 @@ use crate::{caller::Caller, extract::Input, problem::Problem, router::Failed, st
 /// Where the copy shall be.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct BackupWanted {
     /// A file on the server's machine, by its full path.
     #[schema(value_type = String)]
     file: PathBuf,
@@ -20,12 +20,12 @@ pub(crate) struct Wanted {
 
 /// Write a copy of everything that is kept to a file on the server's machine. Only where the listener is open to that
 /// machine alone.
-#[utoipa::path(post, path = "/backup", tag = "status", request_body = Wanted,
+#[utoipa::path(post, path = "/backup", tag = "status", request_body = BackupWanted,
     responses((status = 204, description = "The copy is written"), Failed))]
 pub(super) async fn backup(
     State(shared): State<Shared>,
     caller: Caller,
-    Input(body): Input<Wanted>,
+    Input(body): Input<BackupWanted>,
 ) -> Result<StatusCode, Problem> {
     caller.must(&shared, Verb::Operate, None).await?;
     if !shared.is_open() {

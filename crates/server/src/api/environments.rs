@@ -28,7 +28,7 @@ type Place = (Namespace, Name, EnvironmentName);
 /// What shall be promoted.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct PromotionWanted {
     /// The version, as people write it: `6.2.0`, or `HelmRelease/a=1.0, HelmRelease/b=2.0`.
     version: String,
     /// Why.
@@ -97,13 +97,13 @@ async fn look<T>(
 /// Ask for a release in an environment.
 #[utoipa::path(post, path = "/pipelines/{namespace}/{name}/environments/{environment}/promote", tag = "environments",
     params(("namespace" = String, Path), ("name" = String, Path), ("environment" = String, Path)),
-    request_body = Wanted,
+    request_body = PromotionWanted,
     responses((status = 201, description = "It is promoted, as soon as nothing holds it", body = PromotionView), Failed))]
 pub(super) async fn promote(
     State(shared): State<Shared>,
     caller: Caller,
     Path(place): Path<Place>,
-    Input(body): Input<Wanted>,
+    Input(body): Input<PromotionWanted>,
 ) -> Result<Response, Problem> {
     let promotion =
         ask(&shared, &caller, place, Verb::Operate, body.why, Ask::Promote { version: body.version }).await?;

@@ -72,7 +72,7 @@ impl FreezeView {
 /// A stop to be set. What is left out of the selection selects everything.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct FreezeWanted {
     /// Its name. One is derived if it is missing.
     #[schema(value_type = Option<String>)]
     name: Option<Name>,
@@ -144,12 +144,12 @@ pub(super) async fn list(
 }
 
 /// Set a freeze.
-#[utoipa::path(post, path = "/freezes", tag = "freezes", request_body = Wanted,
+#[utoipa::path(post, path = "/freezes", tag = "freezes", request_body = FreezeWanted,
     responses((status = 201, body = FreezeView), Failed))]
 pub(super) async fn freeze(
     State(shared): State<Shared>,
     caller: Caller,
-    Input(body): Input<Wanted>,
+    Input(body): Input<FreezeWanted>,
 ) -> Result<Response, Problem> {
     caller.must(&shared, Verb::Operate, body.namespace.as_ref()).await?;
     let now = shared.backend.now();
@@ -160,7 +160,7 @@ pub(super) async fn freeze(
     Ok((StatusCode::CREATED, [(LOCATION, address)], Json(view)).into_response())
 }
 
-fn define(body: Wanted, caller: &Caller, now: Timestamp) -> Result<Freeze, Problem> {
+fn define(body: FreezeWanted, caller: &Caller, now: Timestamp) -> Result<Freeze, Problem> {
     if body.reason.trim().is_empty() {
         return Err(Problem::unprocessable("a freeze needs a `reason`, for those whom it stops"));
     }

@@ -1,9 +1,11 @@
 //! A pipeline, in a list and in full.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use weir_core::{Application, Environment, Phase, Reason, RunningState, plan};
+use weir_core::{Application, Environment, Phase, Reason, Running, RunningState, plan};
 use weir_engine::Known;
 
 use super::{EnvironmentView, Release, environment};
@@ -46,6 +48,10 @@ pub(crate) struct EnvironmentSummary {
     pub(crate) phase: Option<Phase>,
     /// The names of the holds, most binding first.
     pub(crate) holds: Vec<&'static str>,
+    /// `healthy`, `progressing`, `failed`, `unreachable`; or `unknown`, if nothing is seen. The worst of all targets.
+    health: &'static str,
+    /// The clusters of its targets, as `NAMESPACE/NAME`, by name. The one that the pipeline lives on is not told.
+    clusters: BTreeSet<String>,
 }
 
 /// A pipeline in full.
@@ -96,6 +102,8 @@ impl EnvironmentSummary {
             release: newest.map(|newest| Release::from(&newest.release)),
             phase: newest.map(|newest| newest.phase),
             holds: reasons(known, environment).map(Reason::name).collect(),
+            health: health(known, environment),
+            clusters: environment.targets.iter().filter_map(|it| Some(it.cluster.as_ref()?.to_string())).collect(),
         }
     }
 }
@@ -132,6 +140,30 @@ fn reasons<'a>(known: &'a Known, environment: &Environment) -> impl Iterator<Ite
     promotion.chain(record).map(|hold| &hold.reason)
 }
 
+/// How the workloads of an environment are: the worst of them counts.
+fn health(known: &Known, environment: &Environment) -> &'static str {
+    let record = known.snapshot().environments.get(&environment.name);
+    if record.is_some_and(|record| record.targets.values().any(|target| target.unreachable.is_some())) {
+        return "unreachable";
+    }
+    let mut worst = "unknown";
+    for running in running(known, environment) {
+        match running.state {
+            RunningState::Failed => return "failed",
+            RunningState::Progressing => worst = "progressing",
+            RunningState::Healthy if worst == "unknown" => worst = "healthy",
+            RunningState::Healthy => {}
+        }
+    }
+    worst
+}
+
+/// The workloads of an environment, on all targets and on none.
+fn running<'a>(known: &'a Known, environment: &'a Environment) -> impl Iterator<Item = Running<'a>> {
+    let targets = environment.targets.iter().map(Some).chain([None]);
+    targets.flat_map(|target| known.snapshot().running(&environment.name, target))
+}
+
 /// Something failed, or waits for somebody to mend it. What waits for its time or for a person's word is no problem.
 fn is_a_problem(known: &Known, environment: &Environment) -> bool {
     let failed = known.newest(&environment.name).is_some_and(|newest| newest.phase == Phase::Failed);
@@ -152,8 +184,6 @@ fn is_a_problem(known: &Known, environment: &Environment) -> bool {
                 | Reason::DeployFailed { .. }
         )
     };
-    let targets = environment.targets.iter().map(Some).chain([None]);
-    let mut running = targets.flat_map(|target| known.snapshot().running(&environment.name, target));
-    let unhealthy = running.any(|running| running.state == RunningState::Failed);
+    let unhealthy = running(known, environment).any(|running| running.state == RunningState::Failed);
     failed || unhealthy || reasons(known, environment).any(broken)
 }

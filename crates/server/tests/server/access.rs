@@ -31,6 +31,21 @@ async fn nobody_passes_without_a_token() {
 }
 
 #[tokio::test]
+async fn whoever_asks_is_told_what_they_may_do() {
+    let mut house = House::tokens().await;
+    house.act_as("team-a-view");
+    assert_eq!(house.get("/api/v1/rights?namespace=team-a").await.ok(200).json, json!({"may": ["view"]}));
+    assert_eq!(house.get("/api/v1/rights?namespace=default").await.ok(200).json, json!({"may": []}));
+    assert_eq!(house.get("/api/v1/rights").await.ok(200).json, json!({"may": []}));
+    house.act_as("admin");
+    let all = json!({"may": ["view", "operate", "approve"]});
+    assert_eq!(house.get("/api/v1/rights").await.ok(200).json, all);
+    let open = House::open().await;
+    assert_eq!(open.get("/api/v1/rights?namespace=default").await.ok(200).json, all);
+    open.get("/api/v1/rights?namespce=default").await.problem(400);
+}
+
+#[tokio::test]
 async fn what_watches_the_process_needs_no_token() {
     let house = House::tokens().await;
     for path in ["/healthz", "/readyz", "/metrics", "/api/openapi.json"] {

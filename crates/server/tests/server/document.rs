@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::house::{House, answer};
 
-const ROUTES: [&str; 31] = [
+const ROUTES: [&str; 32] = [
     "DELETE /api/v1/freezes/{name}",
     "GET /api/v1/audit",
     "GET /api/v1/events",
@@ -21,6 +21,7 @@ const ROUTES: [&str; 31] = [
     "GET /api/v1/proposals",
     "GET /api/v1/proposals/{namespace}/{name}",
     "GET /api/v1/proposals/{namespace}/{name}/diff",
+    "GET /api/v1/rights",
     "GET /api/v1/status",
     "GET /api/v1/versions",
     "GET /healthz",
@@ -112,15 +113,23 @@ async fn what_is_nowhere_is_a_problem_too() {
     assert_eq!(told.header("cache-control"), "no-store");
 }
 
+/// What the web UI is typed by. `UPDATE=1` writes it anew.
 #[tokio::test]
-async fn people_find_a_page_where_they_are_sent() {
-    let house = House::open().await;
-    for path in ["/", "/proposals/default/podinfo-prod-1"] {
-        let told = house.get(path).await.ok(200);
-        assert!(told.text.contains("<title>Weir</title>"), "{}", told.text);
-        assert!(told.header("content-security-policy").contains("script-src 'self'"));
+async fn the_document_is_the_one_that_is_published() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/openapi.json");
+    let document = House::open().await.get("/api/openapi.json").await.json;
+    let text = format!("{}\n", serde_json::to_string_pretty(&document).unwrap());
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(file, &text).unwrap();
     }
-    for (path, kind) in [("/overview/page.js", "text/javascript"), ("/overview/page.css", "text/css")] {
-        assert!(house.get(path).await.ok(200).header("content-type").starts_with(kind), "{path}");
+    assert!(std::fs::read_to_string(file).unwrap() == text, "UPDATE=1 writes docs/reference/openapi.json anew");
+}
+
+#[tokio::test]
+async fn bodies_that_differ_have_names_that_differ() {
+    let document = House::open().await.get("/api/openapi.json").await.json;
+    let schemas = &document["components"]["schemas"];
+    for (name, field) in [("PromotionWanted", "version"), ("FreezeWanted", "reason"), ("BackupWanted", "file")] {
+        assert!(schemas[name]["properties"][field].is_object(), "{name}.{field}");
     }
 }

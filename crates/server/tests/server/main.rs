@@ -29,6 +29,7 @@ mod reads;
 #[cfg(test)]
 mod records;
 #[cfg(test)]
+mod ui;
 mod waits;
 #[cfg(test)]
 mod webhook;

@@ -59,6 +59,22 @@ async fn a_pipeline_is_shown_whole() {
 }
 
 #[tokio::test]
+async fn a_list_tells_how_each_environment_is_and_where() {
+    let house = House::open().await;
+    house.report("dev", &upgraded("6.2.0", 1)).await.ok(202);
+    let listed = house.get("/api/v1/pipelines?name=podinfo").await.ok(200).json;
+    let [dev, qa] = [0, 1].map(|place| &listed["items"][0]["environments"][place]);
+    assert_eq!((&dev["health"], &dev["clusters"]), (&json!("healthy"), &json!(["default/dev"])));
+    assert_eq!(qa["health"], "unknown");
+    let mut failed = upgraded("6.3.0", 2);
+    failed["reason"] = json!("UpgradeFailed");
+    failed["severity"] = json!("error");
+    house.report("dev", &failed).await.ok(202);
+    let listed = house.get("/api/v1/pipelines?name=podinfo").await.ok(200).json;
+    assert_eq!(listed["items"][0]["environments"][0]["health"], "failed");
+}
+
+#[tokio::test]
 async fn gates_are_shown_as_sentences() {
     let house = House::open().await;
     let prod = house.get("/api/v1/pipelines/team-a/shop/environments/prod").await.ok(200).json;

@@ -1,0 +1,49 @@
+//! What whoever asks may do, so that a page offers nothing that would be refused.
+
+use axum::{Json, extract::State};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use weir_core::Namespace;
+use weir_ports::Verb;
+
+use crate::{
+    caller::{Caller, right},
+    extract::Query,
+    problem::Problem,
+    router::Failed,
+    state::Shared,
+};
+
+/// Where.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Where {
+    /// In this namespace. Missing: in all of them.
+    #[param(value_type = Option<String>)]
+    namespace: Option<Namespace>,
+}
+
+/// What whoever asks may do.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Rights {
+    /// `view`, `operate`, `approve`: those of them that they have.
+    may: Vec<&'static str>,
+}
+
+/// Tell what whoever asks may do.
+#[utoipa::path(get, path = "/rights", tag = "status", params(Where),
+    responses((status = 200, body = Rights), Failed))]
+pub(super) async fn rights(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Query(place): Query<Where>,
+) -> Result<Json<Rights>, Problem> {
+    let mut may = Vec::new();
+    for verb in [Verb::View, Verb::Operate, Verb::Approve] {
+        if caller.may(&shared, verb, place.namespace.as_ref()).await? {
+            may.push(right(verb));
+        }
+    }
+    Ok(Json(Rights { may }))
+}

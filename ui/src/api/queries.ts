@@ -1,0 +1,77 @@
+/** What can be asked for, and under which key the answer is kept. `live/` knows from the keys what to ask for again. */
+import { queryOptions } from "@tanstack/react-query";
+import { type Query, read, readAll, type Schemas } from "./client";
+
+export type Pipeline = Schemas["PipelineView"];
+export type PipelineSummary = Schemas["PipelineSummary"];
+export type EnvironmentSummary = Schemas["EnvironmentSummary"];
+export type Environment = Schemas["EnvironmentView"];
+export type Target = Schemas["TargetView"];
+export type Workload = Schemas["WorkloadView"];
+export type Promotion = Schemas["PromotionView"];
+export type Proposal = Schemas["ProposalView"];
+export type ProposalSummary = Schemas["ProposalSummary"];
+export type Hold = Schemas["Hold"];
+export type Running = Schemas["Running"];
+export type Freeze = Schemas["FreezeView"];
+
+export const status = queryOptions({
+  queryKey: ["status"],
+  queryFn: ({ signal }) => read<Schemas["Status"]>("/status", {}, signal),
+});
+
+export const pipelines = queryOptions({
+  queryKey: ["pipelines"],
+  queryFn: ({ signal }) => readAll<PipelineSummary>("/pipelines", {}, signal),
+});
+
+export const pipeline = (namespace: string, name: string) =>
+  queryOptions({
+    queryKey: ["pipeline", namespace, name],
+    queryFn: ({ signal }) => read<Pipeline>(`/pipelines/${namespace}/${name}`, {}, signal),
+  });
+
+export const promotions = (which: Query) =>
+  queryOptions({
+    queryKey: ["promotions", which],
+    queryFn: ({ signal }) => read<{ items: Promotion[] }>("/promotions", { limit: 100, ...which }, signal),
+  });
+
+export const promotion = (namespace: string, name: string) =>
+  queryOptions({
+    queryKey: ["promotion", namespace, name],
+    queryFn: ({ signal }) => read<Promotion>(`/promotions/${namespace}/${name}`, {}, signal),
+  });
+
+export const proposals = queryOptions({
+  queryKey: ["proposals"],
+  queryFn: ({ signal }) => readAll<ProposalSummary>("/proposals", { state: "all" }, signal),
+});
+
+export const proposal = (namespace: string, name: string) =>
+  queryOptions({
+    queryKey: ["proposal", namespace, name],
+    queryFn: ({ signal }) => read<Proposal>(`/proposals/${namespace}/${name}`, {}, signal),
+  });
+
+export const diff = (namespace: string, name: string, head: string) =>
+  queryOptions({
+    queryKey: ["diff", namespace, name, head],
+    queryFn: ({ signal }) => read<Schemas["Diff"]>(`/proposals/${namespace}/${name}/diff`, {}, signal),
+  });
+
+export const versions = queryOptions({
+  queryKey: ["versions"],
+  queryFn: ({ signal }) => readAll<Running>("/versions", {}, signal),
+});
+
+export const freezes = queryOptions({
+  queryKey: ["freezes"],
+  queryFn: ({ signal }) => readAll<Freeze>("/freezes", {}, signal),
+});
+
+export const deeds = (which: Query) =>
+  queryOptions({
+    queryKey: ["deeds", which],
+    queryFn: ({ signal }) => read<{ items: Schemas["DeedView"][] }>("/audit", { limit: 100, ...which }, signal),
+  });

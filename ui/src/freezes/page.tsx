@@ -1,0 +1,118 @@
+/** Stops, and setting and lifting them. */
+import { useQuery } from "@tanstack/react-query";
+import { Action } from "../actions/dialog";
+import { post, send } from "../api/client";
+import { type Freeze, freezes } from "../api/queries";
+import { Answer } from "../parts/ask";
+import { Badge } from "../parts/badge";
+import { Empty } from "../parts/state";
+import { Cell, Row, Table } from "../parts/table";
+import { Ago } from "../parts/time";
+import { useMay } from "../session/rights";
+
+export function FreezesPage() {
+  const found = useQuery(freezes);
+  return (
+    <>
+      <div className="mb-3 flex flex-wrap items-center gap-3">
+        <h1 className="text-xl font-semibold">Freezes</h1>
+        <div className="ml-auto">
+          <SetFreeze />
+        </div>
+      </div>
+      <Answer of={found} what="freezes" level="part">
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="Nothing is frozen">While something is, no promotion that it concerns goes on.</Empty>
+          ) : (
+            <Freezes all={all} />
+          )
+        }
+      </Answer>
+    </>
+  );
+}
+
+function Freezes({ all }: { all: Freeze[] }) {
+  return (
+    <Table caption="Freezes" heads={["Name", "State", "Stops", "Why", "By", "From", "Until", ""]}>
+      {all.map((freeze) => (
+        <Row key={freeze.name}>
+          <Cell>{freeze.name}</Cell>
+          <Cell>
+            <Badge tone={freeze.active ? "wait" : "plain"}>{freeze.active ? "in force" : "not in force"}</Badge>
+          </Cell>
+          <Cell>{stops(freeze)}</Cell>
+          <Cell>{freeze.reason}</Cell>
+          <Cell>{freeze.by}</Cell>
+          <Cell>
+            <Ago at={freeze.from} />
+          </Cell>
+          <Cell>{freeze.until ? <Ago at={freeze.until} /> : "it is lifted"}</Cell>
+          <Cell>
+            <Lift freeze={freeze} />
+          </Cell>
+        </Row>
+      ))}
+    </Table>
+  );
+}
+
+function stops({ namespace, pipeline, environment, release }: Freeze): string {
+  const parts = [
+    namespace && `namespace ${namespace}`,
+    pipeline && `pipeline ${pipeline}`,
+    environment && `environment ${environment}`,
+    release && `version ${release}`,
+  ].filter(Boolean);
+  return parts.join(", ") || "everything";
+}
+
+const FIELDS = [
+  ["namespace", "Only this namespace"],
+  ["pipeline", "Only pipelines of this name"],
+  ["environment", "Only environments of this name"],
+  ["release", "Only this version"],
+] as const;
+
+function SetFreeze() {
+  // Whoever may not do it anywhere is told by the server; in one namespace it may be right.
+  const act = ({ why, fields }: { why: string; fields: FormData }) => {
+    const field = (name: string) => String(fields.get(name) ?? "").trim() || null;
+    const selected = Object.fromEntries(FIELDS.map(([name]) => [name, field(name)]));
+    const until = field("until");
+    return post("/freezes", { ...selected, until: until && new Date(until).toISOString(), reason: why });
+  };
+  return (
+    <Action label="Freeze …" title="Stop promotions" needsReason act={act}>
+      <p>
+        While it is in force, nothing that it concerns is proposed or merged by Weir. What is left empty stops
+        everything.
+      </p>
+      {FIELDS.map(([name, label]) => (
+        <label key={name} className="flex flex-col gap-1">
+          {label}
+          <input name={name} className="field" />
+        </label>
+      ))}
+      <label className="flex flex-col gap-1">
+        Until (left empty: until somebody lifts it)
+        <input name="until" type="datetime-local" className="field" />
+      </label>
+    </Action>
+  );
+}
+
+function Lift({ freeze }: { freeze: Freeze }) {
+  const may = useMay("operate", freeze.namespace ?? undefined);
+  if (!may) return null;
+  return (
+    <Action
+      label="Lift"
+      title={`Lift ${freeze.name}`}
+      act={({ why }) => send(`/freezes/${freeze.name}`, { method: "DELETE" }, { why })}
+    >
+      <p>What it stopped goes on at once: {stops(freeze)}.</p>
+    </Action>
+  );
+}

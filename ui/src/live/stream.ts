@@ -1,0 +1,102 @@
+/**
+ * Server-sent events, read with `fetch`: an `EventSource` sends no token. A stream that ends, or breaks off, is resumed
+ * from the last event that was seen.
+ */
+import { send } from "../api/client";
+
+export interface Heard {
+  event: string;
+  id: string;
+  data: string;
+}
+
+/** Takes the text of a stream apart. A piece may end anywhere. */
+export class Parser {
+  private rest = "";
+  private last = "";
+
+  take(piece: string): Heard[] {
+    const blocks = (this.rest + piece).split(/\r?\n\r?\n/);
+    this.rest = blocks.pop() ?? "";
+    return blocks.flatMap((block) => this.block(block));
+  }
+
+  private block(block: string): Heard[] {
+    let event = "message";
+    const data: string[] = [];
+    for (const line of block.split(/\r?\n/)) {
+      const colon = line.indexOf(":");
+      if (colon <= 0) continue;
+      const value = line.slice(colon + 1).replace(/^ /, "");
+      const name = line.slice(0, colon);
+      if (name === "event") event = value;
+      else if (name === "data") data.push(value);
+      else if (name === "id") this.last = value;
+    }
+    return data.length > 0 ? [{ event, id: this.last, data: data.join("\n") }] : [];
+  }
+}
+
+export interface Listener {
+  heard(event: Heard): void;
+  connected(): void;
+  lost(): void;
+}
+
+const PAUSES = [500, 1000, 2000, 4000, 8000];
+
+/** Follows until it is told to stop. */
+export function follow(listener: Listener): () => void {
+  const stop = new AbortController();
+  void run(listener, stop.signal);
+  return () => stop.abort();
+}
+
+async function run(listener: Listener, signal: AbortSignal) {
+  let last = "";
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const headers: Record<string, string> = last ? { "Last-Event-ID": last } : {};
+      const answer = await send("/events", { signal, headers });
+      for await (const heard of events(answer)) {
+        if (failures >= 0) {
+          failures = 0;
+          listener.connected();
+        }
+        last = heard.id;
+        listener.heard(heard);
+      }
+    } catch {
+      failures += 1;
+    }
+    if (signal.aborted) return;
+    if (failures > 0) listener.lost();
+    await pause(PAUSES[Math.min(failures, PAUSES.length - 1)] ?? 1000, signal);
+  }
+}
+
+async function* events(answer: Response): AsyncGenerator<Heard> {
+  if (!answer.body) return;
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  const parser = new Parser();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield* parser.take(value);
+  }
+}
+
+function pause(time: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      window.removeEventListener("online", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, time);
+    window.addEventListener("online", done);
+    signal.addEventListener("abort", done);
+  });
+}

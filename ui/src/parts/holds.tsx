@@ -1,0 +1,23 @@
+/** Why something is not further: as a sentence, since when, and what would end it. */
+import type { Hold } from "../api/queries";
+import { Sign } from "./badge";
+import { For } from "./time";
+
+export function Holds({ holds }: { holds: Hold[] }) {
+  if (holds.length === 0) return null;
+  return (
+    <ul className="space-y-2">
+      {holds.map((hold) => (
+        <li key={hold.name + hold.sentence} className="border-l-2 border-wait pl-3 text-sm">
+          <p>
+            <Sign tone="wait" /> {hold.sentence}
+          </p>
+          <p className="text-muted">
+            <For since={hold.since} />
+            {hold.remedy && <>; {hold.remedy}</>}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}

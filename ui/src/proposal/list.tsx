@@ -1,0 +1,66 @@
+/** Proposals that Weir keeps itself, for Git servers without pull requests. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ProposalSummary, proposals } from "../api/queries";
+import { Answer } from "../parts/ask";
+import { Badge, type Tone } from "../parts/badge";
+import { Empty } from "../parts/state";
+import { Cell, Row, Table } from "../parts/table";
+import { Ago } from "../parts/time";
+
+const TONES: Record<string, Tone> = { open: "wait", merged: "good", closed: "plain" };
+
+export function ProposalState({ proposal }: { proposal: ProposalSummary }) {
+  return <Badge tone={TONES[proposal.state.name] ?? "plain"}>{proposal.state.name}</Badge>;
+}
+
+export function ProposalsPage() {
+  const found = useQuery(proposals);
+  return (
+    <>
+      <h1 className="mb-3 text-xl font-semibold">Proposals</h1>
+      <Answer of={found} what="proposals" level="part">
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="There is no proposal">
+              Weir keeps proposals itself where the Git server has no pull requests. Those on a forge are found there.
+            </Empty>
+          ) : (
+            <Proposals all={[...all].sort((one, other) => other.opened.localeCompare(one.opened))} />
+          )
+        }
+      </Answer>
+    </>
+  );
+}
+
+function Proposals({ all }: { all: ProposalSummary[] }) {
+  return (
+    <Table caption="Proposals, newest first" heads={["Proposal", "State", "Pipeline", "Into", "Opened"]}>
+      {all.map((proposal) => {
+        const { namespace, name, pipeline } = proposal;
+        return (
+          <Row key={`${namespace}/${name}`}>
+            <Cell>
+              <Link to="/proposals/$namespace/$name" params={{ namespace, name }} className="link">
+                {proposal.title}
+              </Link>
+            </Cell>
+            <Cell>
+              <ProposalState proposal={proposal} />
+            </Cell>
+            <Cell>
+              <Link to="/pipelines/$namespace/$name" params={pipeline} className="link">
+                {pipeline.namespace}/{pipeline.name}
+              </Link>
+            </Cell>
+            <Cell>{proposal.environment}</Cell>
+            <Cell>
+              <Ago at={proposal.opened} />
+            </Cell>
+          </Row>
+        );
+      })}
+    </Table>
+  );
+}

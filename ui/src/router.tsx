@@ -1,0 +1,96 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { Empty, Failed } from "./parts/state";
+import { Shell } from "./shell/shell";
+
+const root = createRootRoute({
+  component: Shell,
+  errorComponent: ({ error }) => <Failed error={error instanceof Error ? error : new Error(String(error))} />,
+  notFoundComponent: () => <Empty title="There is nothing here">Choose a page above.</Empty>,
+});
+
+const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
+
+export interface ListSearch {
+  q?: string;
+  namespace?: string;
+  state?: string;
+  cluster?: string;
+}
+
+/** What is searched for is in the address, so that it can be sent to somebody. */
+function listSearch(search: Record<string, unknown>): ListSearch {
+  const found: ListSearch = {};
+  for (const name of ["q", "namespace", "state", "cluster"] as const) {
+    const value = text(search[name]);
+    if (value) found[name] = value;
+  }
+  return found;
+}
+
+const pages = [
+  createRoute({
+    getParentRoute: () => root,
+    path: "/",
+    validateSearch: listSearch,
+    component: lazyRouteComponent(() => import("./pipelines/page"), "PipelinesPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/fleet",
+    validateSearch: listSearch,
+    component: lazyRouteComponent(() => import("./versions/fleet"), "FleetPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/versions",
+    validateSearch: listSearch,
+    component: lazyRouteComponent(() => import("./versions/page"), "VersionsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/pipelines/$namespace/$name",
+    component: lazyRouteComponent(() => import("./pipeline/page"), "PipelinePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/pipelines/$namespace/$name/history/$environment",
+    component: lazyRouteComponent(() => import("./promotion/history"), "HistoryPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/promotions",
+    component: lazyRouteComponent(() => import("./promotion/list"), "PromotionsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/promotions/$namespace/$name",
+    component: lazyRouteComponent(() => import("./promotion/page"), "PromotionPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/proposals",
+    component: lazyRouteComponent(() => import("./proposal/list"), "ProposalsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/proposals/$namespace/$name",
+    component: lazyRouteComponent(() => import("./proposal/page"), "ProposalPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/freezes",
+    component: lazyRouteComponent(() => import("./freezes/page"), "FreezesPage"),
+  }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren(pages),
+  defaultPreload: "intent",
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,6 @@
+import type { Running } from "../api/queries";
+
+/** Where something runs, as people say it. */
+export function clusterOf({ cluster, target }: Running): string {
+  return cluster ?? (target ? "this cluster" : "not told");
+}

@@ -1,0 +1,103 @@
+/** The journey of the demo, by mouse and by keyboard: a release is seen to arrive, approved, merged, and reaches prod. */
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Demo, entry, environment, openBrowser, openPage, runs } from "./house";
+
+let browser: Browser;
+let demo: Demo;
+
+beforeAll(async () => {
+  [browser, demo] = await Promise.all([openBrowser(), Demo.start()]);
+  // People merge, so that there is something to merge.
+  demo.define((yaml) => yaml.replace("merge: auto", "merge: manual"));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await demo?.stop();
+});
+
+/** How a person presses something. */
+type Press = (control: Locator) => Promise<void>;
+
+const byMouse: Press = (control) => control.click();
+
+/** Goes there with the Tab key alone, as far as it takes, and presses Enter. */
+const byKeyboard: Press = async (control) => {
+  await control.waitFor();
+  const page = control.page();
+  for (let count = 0; count < 100; count++) {
+    if (await control.evaluate((element) => element === document.activeElement)) {
+      await page.keyboard.press("Enter");
+      return;
+    }
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`cannot be reached by keyboard: ${control}`);
+};
+
+async function merge(page: Page, press: Press, name: string) {
+  await press(entry(page, name).getByRole("link", { name: "proposal (open)" }));
+  await press(page.getByRole("button", { name: "Merge" }));
+  const dialog = page.getByRole("dialog");
+  await press(dialog.getByRole("button", { name: "Merge" }));
+  await page.getByText(/merged by/).waitFor();
+  await press(page.getByRole("link", { name: "default/podinfo" }));
+}
+
+async function journey(page: Page, press: Press, before: string, version: string) {
+  await page.goto(demo.url);
+  await press(page.getByRole("link", { name: "podinfo" }));
+  await runs(page, "prod", before);
+  demo.release(version);
+  await runs(page, "dev", version);
+  await merge(page, press, "qa");
+  await runs(page, "qa", version);
+
+  await entry(page, "prod").getByText("0 of 1 approvals").waitFor();
+  await press(entry(page, "prod").getByRole("button", { name: "Approve" }));
+  const dialog = page.getByRole("dialog", { name: `Approve ${version} for prod` });
+  await dialog.getByLabel(/Why/).pressSequentially("it ran well in qa");
+  await press(dialog.getByRole("button", { name: "Approve" }));
+  await dialog.waitFor({ state: "detached" });
+  await merge(page, press, "prod");
+  await runs(page, "prod", version);
+  await entry(page, "prod").getByText("Succeeded").waitFor();
+}
+
+test("by mouse", async () => {
+  const { page, wrong } = await openPage(browser);
+  await journey(page, byMouse, "6.0.0", "6.1.0");
+  expect(wrong).toEqual([]);
+});
+
+test("by keyboard alone, with what is rejected and frozen", async () => {
+  const { page, wrong } = await openPage(browser);
+  await journey(page, byKeyboard, "6.1.0", "6.2.0");
+
+  await byKeyboard(page.getByRole("link", { name: "Freezes" }));
+  await byKeyboard(page.getByRole("button", { name: "Freeze …" }));
+  const freeze = page.getByRole("dialog", { name: "Stop promotions" });
+  await freeze.getByLabel(/Why/).fill("it is Friday");
+  await byKeyboard(freeze.getByRole("button", { name: "Freeze …" }));
+  await page.getByRole("cell", { name: "it is Friday" }).waitFor();
+  await byKeyboard(page.getByRole("link", { name: "Pipelines" }));
+  await byKeyboard(page.getByRole("link", { name: "podinfo" }));
+  demo.release("6.3.0");
+  await entry(page, "qa").getByText("it is Friday").first().waitFor();
+
+  await byKeyboard(page.getByRole("link", { name: "Freezes" }));
+  await byKeyboard(page.getByRole("button", { name: "Lift" }));
+  await byKeyboard(page.getByRole("dialog").getByRole("button", { name: "Lift" }));
+  await page.getByText("Nothing is frozen").waitFor();
+  await byKeyboard(page.getByRole("link", { name: "Pipelines" }));
+  await byKeyboard(page.getByRole("link", { name: "podinfo" }));
+  await entry(page, "qa").getByRole("link", { name: "proposal (open)" }).waitFor();
+  await byKeyboard(entry(page, "qa").getByRole("button", { name: "Reject" }));
+  const reject = page.getByRole("dialog", { name: "Reject 6.3.0 for qa" });
+  await reject.getByLabel(/Why/).fill("not this one");
+  await byKeyboard(reject.getByRole("button", { name: "Reject" }));
+  await entry(page, "qa").getByText("Rejected", { exact: true }).waitFor();
+  await environment(page, "qa").getByText("Shall not come again: 1").waitFor();
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,67 @@
+/** What is shown stays true, also after the connection was lost. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Demo, entry, Guarded, openBrowser, openPage, runs } from "./house";
+
+let browser: Browser;
+let demo: Demo;
+
+beforeAll(async () => {
+  [browser, demo] = await Promise.all([openBrowser(), Demo.start()]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await demo?.stop();
+});
+
+test("a lost connection is shown, and resumed without a reload", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${demo.url}/pipelines/default/podinfo`);
+  await runs(page, "dev", "6.0.0");
+  await page.getByRole("status").getByText("Live").waitFor();
+  await page.evaluate("window.stayed = true");
+  await demo.pause();
+  await page.getByText("Connection lost").waitFor();
+  demo.release("6.1.0");
+  await demo.begin();
+  await page.getByRole("status").getByText("Live").waitFor();
+  await runs(page, "dev", "6.1.0");
+  expect(await page.evaluate("window.stayed")).toBe(true);
+});
+
+test("who may only look is offered nothing else, and who may approve is", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${demo.url}/pipelines/default/podinfo`);
+  await entry(page, "prod").getByText("0 of 1 approvals").waitFor();
+  await page.context().close();
+  await demo.pause();
+  const guarded = await Guarded.start(demo, ["viewer", "approver"]);
+  try {
+    for (const [role, may] of [
+      ["viewer", false],
+      ["approver", true],
+    ] as const) {
+      const { page, wrong } = await openPage(browser);
+      await page.goto(`${guarded.url}/pipelines/default/podinfo`);
+      await page.getByLabel("Token").fill("wrong");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText("The token is not known").waitFor();
+      await page.getByLabel("Token").fill(guarded.tokens[role] ?? "");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText(`${role}-of-ours`).waitFor();
+      const waits = page.getByRole("listitem", { name: "On the way to prod" });
+      await waits.getByText("0 of 1 approvals").waitFor();
+      const approve = waits.getByRole("button", { name: "Approve" });
+      if (may) await approve.waitFor();
+      else expect(await approve.count()).toBe(0);
+      expect(await waits.getByRole("button", { name: "Promote …" }).count()).toBe(0);
+      expect(await page.getByRole("button", { name: "Suspend" }).count()).toBe(0);
+      expect(wrong).toEqual([]);
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("Token").waitFor();
+    }
+  } finally {
+    await guarded.stop();
+  }
+});

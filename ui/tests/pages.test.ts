@@ -1,0 +1,103 @@
+/**
+ * Every page, in light and dark, wide and narrow: what axe finds is mended, and nothing is wider than the screen. With
+ * `SCREENSHOTS=1` the pictures of the documentation are made anew.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Demo, entry, openBrowser, openPage } from "./house";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const IMAGES = join(import.meta.dirname, "../../docs/images");
+
+let browser: Browser;
+let demo: Demo;
+let promotion: string;
+let proposal: string;
+
+beforeAll(async () => {
+  [browser, demo] = await Promise.all([openBrowser(), Demo.start()]);
+  const { page } = await openPage(browser);
+  await page.goto(`${demo.url}/pipelines/default/podinfo`);
+  demo.release("6.1.0");
+  await entry(page, "prod").getByRole("button", { name: "Approve" }).waitFor();
+  promotion = (await entry(page, "prod").getByRole("link", { name: "6.1.0" }).getAttribute("href")) ?? "";
+  proposal =
+    (await entry(page, "qa")
+      .getByRole("link", { name: /proposal/ })
+      .getAttribute("href")) ?? "";
+  await page.context().close();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await demo?.stop();
+});
+
+/** Each page, and what is on it when it is there. */
+const PAGES: Record<string, [path: () => string, there: (page: Page) => Promise<unknown>]> = {
+  pipelines: [() => "/", (page) => page.getByRole("link", { name: "podinfo" }).waitFor()],
+  pipeline: [
+    () => "/pipelines/default/podinfo",
+    (page) => entry(page, "prod").getByRole("button", { name: "Approve" }).waitFor(),
+  ],
+  everything: [
+    () => "/pipelines/default/podinfo",
+    async (page) => {
+      await entry(page, "prod").getByRole("button", { name: "Approve" }).waitFor();
+      await page.evaluate(() => {
+        for (const part of document.querySelectorAll("details")) part.open = true;
+      });
+      await page.getByRole("cell", { name: "POST /promotion/default/podinfo/dev" }).waitFor();
+    },
+  ],
+  fleet: [() => "/fleet", (page) => page.getByRole("columnheader", { name: /prod/ }).waitFor()],
+  versions: [() => "/versions", (page) => page.getByRole("cell", { name: "6.0.0" }).first().waitFor()],
+  promotions: [() => "/promotions", (page) => page.getByRole("link", { name: "6.1.0" }).first().waitFor()],
+  promotion: [() => promotion, (page) => page.getByRole("heading", { name: "What happened" }).waitFor()],
+  history: [
+    () => "/pipelines/default/podinfo/history/qa",
+    (page) => page.getByRole("link", { name: "6.1.0" }).waitFor(),
+  ],
+  proposals: [() => "/proposals", (page) => page.getByText("merged", { exact: true }).waitFor()],
+  proposal: [() => proposal, (page) => page.getByText("clusters/qa-eu/podinfo.yaml").first().waitFor()],
+  freezes: [() => "/freezes", (page) => page.getByText("Nothing is frozen").waitFor()],
+  nothing: [() => "/pipelines/default/nope", (page) => page.getByText("It is not there").waitFor()],
+};
+
+async function violations(page: Page): Promise<string[]> {
+  // Not as a script of the page: its policy would refuse it.
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
+    const found = await axe.run();
+    return found.violations.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(" | ")}`);
+  });
+}
+
+interface AxeViolation {
+  id: string;
+  nodes: { html: string }[];
+}
+
+describe.each(["light", "dark"] as const)("%s", (colorScheme) => {
+  test.each(Object.keys(PAGES))("%s", async (name) => {
+    const [path, there] = PAGES[name] ?? [];
+    const { page, wrong } = await openPage(browser, { colorScheme });
+    await page.goto(demo.url + path?.());
+    await there?.(page);
+    expect(await violations(page)).toEqual([]);
+    expect(wrong).toEqual([]);
+    if (process.env["SCREENSHOTS"] && !["nothing", "everything"].includes(name))
+      await page.screenshot({ path: join(IMAGES, `${name}-${colorScheme}.png`) });
+    for (const width of [390, 2560]) {
+      await page.setViewportSize({ width, height: 900 });
+      await there?.(page);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect(wide, `${name} at ${width}`).toBeLessThanOrEqual(0);
+    }
+    await page.context().close();
+  });
+});
