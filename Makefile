@@ -34,7 +34,7 @@ $(UI_PAGES): $(UI_PARTS) docs/reference/openapi.json ui/index.html $(shell find 
 
 $(UI_PARTS): ui/package.json ui/package-lock.json
 	@command -v npm >/dev/null || { echo "the web pages are built with Node 20.19 or newer: install it" >&2; exit 1; }
-	@cd ui && npm ci --silent && touch node_modules/.package-lock.json
+	@cd ui && npm install --no-save --silent && touch node_modules/.package-lock.json
 
 # The browser that tests look at the pages with.
 chromium:

@@ -57,6 +57,15 @@ test("who may only look is offered nothing else, and who may approve is", async 
       else expect(await approve.count()).toBe(0);
       expect(await waits.getByRole("button", { name: "Promote …" }).count()).toBe(0);
       expect(await page.getByRole("button", { name: "Suspend" }).count()).toBe(0);
+      await page.getByRole("link", { name: "Freezes" }).click();
+      await page.getByText("Nothing is frozen").waitFor();
+      expect(await page.getByRole("button", { name: "Freeze …" }).count()).toBe(0);
+      await page.getByRole("link", { name: "Proposals" }).click();
+      await page.getByRole("link", { name: /Promote podinfo/ }).click();
+      await page.getByText("clusters/qa-eu/podinfo.yaml").waitFor();
+      const write = page.getByLabel("Write something");
+      if (may) await write.waitFor();
+      else expect(await write.count()).toBe(0);
       expect(wrong).toEqual([]);
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByLabel("Token").waitFor();

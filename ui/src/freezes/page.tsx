@@ -8,7 +8,7 @@ import { Badge } from "../parts/badge";
 import { Empty } from "../parts/state";
 import { Cell, Row, Table } from "../parts/table";
 import { Ago } from "../parts/time";
-import { useMay } from "../session/rights";
+import { useMay, useMaySomewhere } from "../session/rights";
 
 export function FreezesPage() {
   const found = useQuery(freezes);
@@ -76,7 +76,8 @@ const FIELDS = [
 ] as const;
 
 function SetFreeze() {
-  // Whoever may not do it anywhere is told by the server; in one namespace it may be right.
+  const may = useMaySomewhere("operate");
+  if (!may) return null;
   const act = ({ why, fields }: { why: string; fields: FormData }) => {
     const field = (name: string) => String(fields.get(name) ?? "").trim() || null;
     const selected = Object.fromEntries(FIELDS.map(([name]) => [name, field(name)]));

@@ -9,6 +9,7 @@ import { Answer } from "../parts/ask";
 import { Badge } from "../parts/badge";
 import { Holds } from "../parts/holds";
 import { Ago } from "../parts/time";
+import { useMay } from "../session/rights";
 import { Differences } from "./differences";
 import { ProposalState } from "./list";
 
@@ -140,6 +141,8 @@ function CommentForm({ proposal }: { proposal: Proposal }) {
     mutationFn: (body: string) => post(`/proposals/${proposal.namespace}/${proposal.name}/comments`, { body }),
     onSuccess: () => form.current?.reset(),
   });
+  const may = [useMay("operate", proposal.namespace), useMay("approve", proposal.namespace)];
+  if (!may.includes(true)) return null;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     writing.mutate(String(new FormData(event.currentTarget).get("body") ?? ""));

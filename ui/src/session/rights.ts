@@ -1,6 +1,7 @@
 /** What whoever looks may do. Nothing is offered that would be refused. */
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, useQueries, useQuery } from "@tanstack/react-query";
 import { read, type Schemas } from "../api/client";
+import { pipelines } from "../api/queries";
 
 export type Verb = "view" | "operate" | "approve";
 
@@ -14,4 +15,13 @@ const rights = (namespace: string | undefined) =>
 export function useMay(verb: Verb, namespace?: string): boolean {
   const { data } = useQuery(rights(namespace));
   return data?.may.includes(verb) ?? false;
+}
+
+/** Whether they may do this in all namespaces, or in any that has pipelines. */
+export function useMaySomewhere(verb: Verb): boolean {
+  const everywhere = useMay(verb);
+  const { data } = useQuery(pipelines);
+  const namespaces = everywhere ? [] : [...new Set(data?.map((it) => it.namespace))];
+  const found = useQueries({ queries: namespaces.map(rights) });
+  return everywhere || found.some((it) => it.data?.may.includes(verb));
 }
