@@ -208,6 +208,8 @@ fn facts(pipeline: &Pipeline, snapshot: &Snapshot, environment: &Environment, no
             Standing::Empty => ("nothing is known to run there".to_owned(), None),
             Standing::Unreachable(why) => (format!("cannot be read: {}", why.error), Some(why.since)),
         };
+        let remark = snapshot.remark(target.key).map(|remark| format!("; {remark}")).unwrap_or_default();
+        let sentence = format!("{sentence}{remark}");
         Because { weighs: Weighs::Fact, name: target.key.to_string(), sentence, since, remedy: None }
     };
     if place.targets.is_empty() {
