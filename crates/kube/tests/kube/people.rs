@@ -156,10 +156,18 @@ async fn wrong_objects_are_refused_by_the_api_server_in_our_words() {
             ),
             "a Kustomization has no chart: use `from: source` or `image`",
         ),
+        (
+            format!(
+                "{{promotion: {{strategy: {{push: {{url: 'https://a:geheim@example.org/x.git'}}}}}}, environments: \
+                 [{{name: a, {target}}}]}}"
+            ),
+            "put credentials into a Secret and name it in `secretRef`, not into the address",
+        ),
     ] {
         let object = serde_json::from_value(object(&spec)).unwrap();
         let refused = ground.pipelines().create(&kube::api::PostParams::default(), &object).await.unwrap_err();
         assert!(refused.to_string().contains(words), "{refused}");
+        assert!(!refused.to_string().contains("geheim"), "{refused}");
     }
 }
 
