@@ -126,6 +126,10 @@ impl World {
             CatalogNotice::Gone(key) => {
                 if let Some(known) = index.pipelines.get_mut(&key) {
                     known.undefine();
+                    // Its records may have gone before it.
+                    if known.is_nothing() {
+                        index.pipelines.remove(&key);
+                    }
                     self.tell(&key, What::Definition);
                 }
             }

@@ -150,15 +150,12 @@ impl Known {
         let first = self.unseen.remove(&seen.target);
         let known = self.snapshot.sightings.get(&seen.target);
         let news = known != seen.sighting.as_ref();
-        match seen.sighting {
-            Some(sighting) => {
-                self.snapshot.undefined.remove(&seen.target);
-                self.snapshot.sightings.insert(seen.target, sighting);
-            }
-            None => {
-                self.snapshot.sightings.remove(&seen.target);
-                self.snapshot.undefined.insert(seen.target);
-            }
+        if let Some(sighting) = seen.sighting {
+            self.snapshot.undefined.remove(&seen.target);
+            self.snapshot.sightings.insert(seen.target, sighting);
+        } else {
+            self.snapshot.sightings.remove(&seen.target);
+            self.snapshot.undefined.insert(seen.target);
         }
         news || first
     }

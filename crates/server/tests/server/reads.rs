@@ -227,6 +227,14 @@ async fn a_pipeline_that_cannot_be_read_is_told_with_what_is_in_force() {
 }
 
 #[tokio::test]
+async fn a_pipeline_that_is_deleted_after_its_records_is_gone() {
+    let house = House::open().await;
+    house.get("/api/v1/pipelines/team-a/shop").await.ok(200);
+    house.world.define(CatalogNotice::Gone(SHOP.parse().unwrap()));
+    house.get("/api/v1/pipelines/team-a/shop").await.problem(404);
+}
+
+#[tokio::test]
 async fn readiness_follows_the_world_and_life_does_not() {
     let house = House::build(|_| {}).await;
     house.get("/healthz").await.ok(200);
