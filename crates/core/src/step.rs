@@ -186,8 +186,8 @@ fn propose(
     (Phase::Proposed, step)
 }
 
-/// The release that Weir wrote to the branch last. A promotion takes over the branch of the one before, so it is that of
-/// the first one that knows the branch as it is.
+/// The release that Weir wrote to the branch last. A promotion takes over the branch of the one before, so it is that
+/// of the first one that knows the branch as it is.
 fn written<'a>(promotion: &Promotion, snapshot: &'a Snapshot) -> Option<&'a Release> {
     let branch = promotion.leg.facts.branch.as_ref()?;
     let (pipeline, environment) = (&promotion.key.pipeline, &promotion.key.environment);

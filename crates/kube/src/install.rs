@@ -59,8 +59,8 @@ pub enum InstallError {
     NoContext(String),
     /// The API server does not let this account do it.
     #[error(
-        "applying {object} failed: a right is missing: {reason}; have it run by somebody who may write that, or let them \
-         apply what `weir install --export` prints"
+        "applying {object} failed: a right is missing: {reason}; have it run by somebody who may write that, or let \
+         them apply what `weir install --export` prints"
     )]
     Forbidden {
         /// What.

@@ -45,8 +45,8 @@ impl Visible {
         matches!(self, Self::Only { partial: true, .. })
     }
 
-    /// Whether they may know of something that is about these pipelines. What is about none is for those who may look at
-    /// everything.
+    /// Whether they may know of something that is about these pipelines. What is about none is for those who may look
+    /// at everything.
     pub(crate) fn sees_all(&self, pipelines: &[PipelineKey]) -> bool {
         self.sees_everything() || (!pipelines.is_empty() && pipelines.iter().all(|key| self.sees(&key.namespace)))
     }

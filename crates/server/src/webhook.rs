@@ -252,8 +252,8 @@ fn unsigned(shared: &Shared, place: &Place, headers: &HeaderMap) -> Result<(), P
     match (&shared.settings.authentication, shared.settings.unsigned) {
         (Authentication::Open { port, .. }, Unsigned::Accept) => origin::check(headers, None, *port),
         _ => Err(Problem::unsigned(format!(
-            "nothing signs the events of environment `{}`; create a Secret with `hmac-key` beside the pipeline, and name \
-             it in `promotion.strategy.secretRef`",
+            "nothing signs the events of environment `{}`; create a Secret with `hmac-key` beside the pipeline, and \
+             name it in `promotion.strategy.secretRef`",
             place.named
         ))),
     }

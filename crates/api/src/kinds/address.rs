@@ -18,8 +18,8 @@ const PASSWORD: &str = "^[A-Za-z]+://[^/]*:[^/]*@";
 /// What to do with a password instead.
 pub(crate) const NO_PASSWORD: &str = "put credentials into a Secret and name it in `secretRef`, not into the address";
 
-/// The rule that the `url` of an object holds no password. It is about the object, because the API server shows the value
-/// that breaks a rule if it is a text.
+/// The rule that the `url` of an object holds no password. It is about the object, because the API server shows a text
+/// that breaks a rule.
 pub(super) fn no_password() -> Value {
     let rule = format!("!self.url.matches('{PASSWORD}')");
     json!([{ "rule": rule, "message": NO_PASSWORD, "fieldPath": ".url" }])

@@ -1,8 +1,8 @@
 //! The folder for copies of repositories on Kubernetes: the one that is named, or a private one among temporary files.
 //!
 //! Anybody can write among temporary files. So the folder there is made for this user alone, and one that somebody else
-//! made is not used. A process that finds the folder in use takes another: nothing in it has to survive. The system gives
-//! up the lock of a process that dies.
+//! made is not used. A process that finds the folder in use takes another: nothing in it has to survive. The system
+//! takes back the lock of a process that dies.
 
 use std::{
     fs::{self, DirBuilder, Permissions},

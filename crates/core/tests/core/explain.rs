@@ -63,8 +63,8 @@ fn a_target_whose_cluster_is_not_defined_says_how_it_is_known() {
     };
     assert!(!told(&story).contains("GitopsCluster"), "{}", told(&story));
     story.world.snapshot.undefined.insert(prod);
-    let line = "nothing is known to run there; there is no GitopsCluster `fleet/prod`; Weir knows this target by signed \
-                events only";
+    let line = "nothing is known to run there; there is no GitopsCluster `fleet/prod`; Weir knows this target by \
+                signed events only";
     assert!(told(&story).contains(line), "{}", told(&story));
 }
 

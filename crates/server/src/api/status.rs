@@ -18,8 +18,8 @@ pub(crate) struct Status {
     actor: Actor,
     /// `open` or `tokens`.
     authentication: &'static str,
-    /// What is wrong with the definitions that the caller may look at; and what is wrong with Weir itself, for whoever may
-    /// look at all namespaces.
+    /// What is wrong with the definitions that the caller may look at; and what is wrong with Weir itself, for whoever
+    /// may look at all namespaces.
     problems: Vec<String>,
     /// Whether something may have been left out, because the caller may not look at all namespaces. Missing: no.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

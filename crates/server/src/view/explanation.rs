@@ -29,8 +29,8 @@ pub(crate) struct Explanation {
     /// What will be done next.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<Step>,
-    /// What is wrong with the definition; then what speaks against it, most binding first; then what speaks for it; then how
-    /// the targets stand.
+    /// What is wrong with the definition; then what speaks against it, most binding first; then what speaks for it;
+    /// then how the targets stand.
     reasons: Vec<Because>,
     /// When time alone changes the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
