@@ -12,6 +12,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use weir_core::{EnvironmentName, PipelineKey};
 
+use crate::output;
+
 pub(crate) use follow::{Follow, Told};
 pub(crate) use progress::watch;
 
@@ -88,7 +90,7 @@ impl Client {
         self.send(request).await.map(drop)
     }
 
-    /// Every item of a list that comes in pages, up to a limit.
+    /// Every item of a list that comes in pages, up to a limit. That something was left out is said.
     pub(crate) async fn list(&self, path: &str, query: &[(&str, String)], limit: Option<usize>) -> Result<Vec<Value>> {
         let mut items = Vec::new();
         let mut next: Option<String> = None;
@@ -104,6 +106,7 @@ impl Client {
             }
             next = page.get("continue").and_then(Value::as_str).map(str::to_owned);
             if next.is_none() || limit.is_some_and(|limit| items.len() >= limit) {
+                say_if_partial(&page);
                 return Ok(items);
             }
         }
@@ -160,6 +163,13 @@ impl Client {
         let text = if text.is_empty() { "null" } else { &text };
         serde_json::from_str(text)
             .with_context(|| format!("`{}` did not answer as a Weir server of this version does", self.address))
+    }
+}
+
+/// Says that an answer is not everything, if it is not.
+pub(crate) fn say_if_partial(answer: &Value) {
+    if answer.get("partial") == Some(&Value::Bool(true)) {
+        output::say("shown: what you may see; there are namespaces that you have no right to view");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The parts of a server, put together: one process that takes in events, decides, carries out, and shows it all.
 
+mod cache;
 mod show;
 
 use std::{
@@ -18,6 +19,13 @@ use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::watch,
 };
+use tracing_subscriber::{
+    Layer as _,
+    filter::{LevelFilter, Targets},
+    fmt,
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
 use weir_engine::{Engine, Ports, World};
 use weir_forge::Forges;
 use weir_git::GitRepos;
@@ -33,6 +41,9 @@ use crate::output;
 
 /// How long the engine may take to finish what is under way when it shall stop. What is cut off is carried on later.
 const GRACE: Duration = Duration::from_secs(20);
+
+/// The libraries that log what Weir tells by itself.
+const LIBRARIES: [&str; 3] = ["kube", "kube_client", "kube_runtime"];
 
 /// What is served, and how.
 pub(crate) struct Serving {
@@ -60,8 +71,8 @@ pub(crate) enum Home {
     Cluster {
         /// The context of the kubeconfig. `None`: its current one, or the cluster that this process runs on.
         context: Option<String>,
-        /// For copies of repositories. Nothing in it has to survive.
-        cache: PathBuf,
+        /// For copies of repositories. Nothing in it has to survive. `None`: a private folder among temporary files.
+        cache: Option<PathBuf>,
         /// How several processes share the pipelines.
         leases: LeaseSettings,
     },
@@ -231,7 +242,7 @@ impl Serving {
                 let ports = Arc::new(Assembled {
                     catalog: catalog.clone(),
                     store: Arc::new(store.clone()),
-                    repos: repos(cache, &door)?,
+                    repos: Timed::new(cache::open(cache.as_deref())?, door.metrics.clone()),
                     forge: Forges::default(),
                     clusters: Leaves::new(catalog, Some(client.clone()), self.clusters.clone()),
                     ownership: ownership.clone(),
@@ -369,11 +380,16 @@ impl Signals {
 impl Log {
     /// Begins to log on stderr.
     fn begin(&self) {
-        let log = tracing_subscriber::fmt().with_max_level(self.level).with_writer(std::io::stderr).with_target(false);
-        // A second one in the same process changes nothing.
-        let _ = match self.format {
-            LogFormat::Text => log.with_ansi(false).try_init(),
-            LogFormat::Json => log.json().try_init(),
+        let log = fmt::layer().with_writer(std::io::stderr).with_target(false);
+        let log = match self.format {
+            LogFormat::Text => log.with_ansi(false).boxed(),
+            LogFormat::Json => log.json().boxed(),
         };
+        let level = LevelFilter::from_level(self.level);
+        // What the client library says, Weir says in its own words.
+        let theirs = if level < LevelFilter::DEBUG { LevelFilter::OFF } else { level };
+        let targets = Targets::new().with_default(level).with_targets(LIBRARIES.map(|target| (target, theirs)));
+        // A second one in the same process changes nothing.
+        let _ = tracing_subscriber::registry().with(log.with_filter(targets)).try_init();
     }
 }

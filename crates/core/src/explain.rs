@@ -208,6 +208,8 @@ fn facts(pipeline: &Pipeline, snapshot: &Snapshot, environment: &Environment, no
             Standing::Empty => ("nothing is known to run there".to_owned(), None),
             Standing::Unreachable(why) => (format!("cannot be read: {}", why.error), Some(why.since)),
         };
+        let remark = snapshot.remark(target.key).map(|remark| format!("; {remark}")).unwrap_or_default();
+        let sentence = format!("{sentence}{remark}");
         Because { weighs: Weighs::Fact, name: target.key.to_string(), sentence, since, remedy: None }
     };
     if place.targets.is_empty() {
@@ -218,6 +220,11 @@ fn facts(pipeline: &Pipeline, snapshot: &Snapshot, environment: &Environment, no
 }
 
 impl Explanation {
+    /// Whether what is proposed is somebody's own by now, whatever waits.
+    fn is_theirs(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.name == "BranchChangedByHand")
+    }
+
     /// The verdict as a sentence.
     pub fn headline(&self) -> String {
         let release = self.release.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -229,7 +236,9 @@ impl Explanation {
                 format!("{environment} is where {} begins: nothing is promoted into it", self.pipeline.name)
             }
             Situation::Nothing => format!("{environment} has nothing to wait for"),
-            Situation::Waits if self.phase == Some(Phase::Proposed) => format!("{what} is proposed for {environment}"),
+            Situation::Waits if self.phase == Some(Phase::Proposed) && !self.is_theirs() => {
+                format!("{what} is proposed for {environment}")
+            }
             Situation::Waits => format!("{what} waits before {environment}"),
             Situation::Moves => {
                 format!("{what} goes to {environment}: {}", self.step.as_ref().map(step).unwrap_or_default())

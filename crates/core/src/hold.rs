@@ -186,6 +186,9 @@ pub enum Reason {
         by: Arc<str>,
         /// The proposal.
         proposal: Arc<str>,
+        /// What Weir wrote to the branch last.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        release: Option<Release>,
     },
     /// The proposal cannot be merged as it is; it is being built again.
     Conflict {
@@ -375,8 +378,10 @@ impl fmt::Display for Reason {
             Self::RepositoryUnavailable { message, .. } => write!(f, "the repository cannot be used: {message}"),
             Self::ForgeUnavailable { message, .. } => write!(f, "the forge cannot be used: {message}"),
             Self::RateLimited { .. } => write!(f, "the forge's limit on requests is used up"),
-            Self::BranchChangedByHand { by, proposal } => {
-                write!(f, "{by} committed to the branch of {proposal}, so it is theirs now")
+            Self::BranchChangedByHand { by, proposal, release } => {
+                write!(f, "{by} committed to the branch of {proposal}")?;
+                release.as_ref().map_or(Ok(()), |release| write!(f, ", which Weir made for {release}"))?;
+                write!(f, ": it is theirs now")
             }
             Self::Conflict { proposal } => write!(f, "{proposal} conflicts with its base branch"),
             Self::ChecksFailing { proposal, checks } => write!(f, "checks of {proposal} failed: {}", checks.join(", ")),

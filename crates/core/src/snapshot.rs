@@ -1,6 +1,9 @@
 //! Everything that is known about one pipeline at one moment: the input of [`crate::plan`].
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -22,6 +25,8 @@ pub struct Snapshot {
     pub environments: BTreeMap<EnvironmentName, EnvironmentRecord>,
     /// What the watches see. A target that is missing is not watched: it is known by its reports alone.
     pub sightings: BTreeMap<TargetKey, Arc<Sighting>>,
+    /// The targets that nobody can watch, because their cluster was looked for and is not defined.
+    pub undefined: BTreeSet<TargetKey>,
     /// What was reported, by environment and target. Without a target it is known only that some target reported.
     pub observations: BTreeMap<(EnvironmentName, Option<TargetKey>), BTreeMap<WorkloadKey, Observation>>,
     /// The promotions of the pipeline, in any order.
@@ -31,6 +36,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// What people have to know about how a target is known, if that is not as it looks.
+    pub fn remark(&self, target: &TargetKey) -> Option<String> {
+        let cluster = target.cluster.as_ref().filter(|_| self.undefined.contains(target))?;
+        Some(format!("there is no GitopsCluster `{cluster}`; Weir knows this target by signed events only"))
+    }
+
     /// Takes in a report.
     pub fn observe(&mut self, key: ObservationKey, report: Report) {
         let reports = self.observations.entry((key.environment, key.target)).or_default();

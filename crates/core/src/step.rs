@@ -11,7 +11,7 @@ use crate::{
     policy::{Merge, Policy, Strategy},
     promotion::{Approval, Checks, Declared, Intent, Phase, ProblemWith, Promotion, ProposalState, Review},
     release::Release,
-    snapshot::EnvironmentRecord,
+    snapshot::{EnvironmentRecord, Snapshot},
     support::Support,
 };
 
@@ -89,7 +89,7 @@ pub(crate) fn assess(line: &Line<'_>, pair: &Pair<'_, '_>, policy: &Policy) -> A
         Strategy::Push(_) => (Phase::Pending, locate(promotion, &mut reasons).or(Some(Intent::Push))),
         Strategy::PullRequest(_) => {
             let locate = locate(promotion, &mut reasons);
-            let (phase, step) = propose(promotion, policy, &mut reasons);
+            let (phase, step) = propose(promotion, pair.snapshot, policy, &mut reasons);
             (phase, locate.or(step))
         }
     };
@@ -145,17 +145,25 @@ fn locate(promotion: &Promotion, reasons: &mut Vec<Reason>) -> Option<Intent> {
 }
 
 /// The next step of a proposal, and what it waits for.
-fn propose(promotion: &Promotion, policy: &Policy, reasons: &mut Vec<Reason>) -> (Phase, Option<Intent>) {
+fn propose(
+    promotion: &Promotion,
+    snapshot: &Snapshot,
+    policy: &Policy,
+    reasons: &mut Vec<Reason>,
+) -> (Phase, Option<Intent>) {
     let proposal = promotion.leg.facts.proposal.as_ref().filter(|proposal| proposal.state == ProposalState::Open);
     let Some(proposal) = proposal else { return (Phase::Pending, Some(Intent::Propose)) };
-    let id = || proposal.id.clone();
+    // On a forge a number says little; Weir's own proposals are called by their names.
+    let url = proposal.url.as_ref().filter(|_| policy.strategy.forge().is_some());
+    let id = || url.unwrap_or(&proposal.id).clone();
     let theirs = proposal.changed_by.is_some();
     if !theirs && proposal.release.as_ref() != Some(&promotion.release) {
         return (Phase::Pending, Some(Intent::Propose));
     }
     let held = reasons.len();
     if let Some(by) = &proposal.changed_by {
-        reasons.push(Reason::BranchChangedByHand { by: by.clone(), proposal: id() });
+        let release = proposal.release.as_ref().or_else(|| written(promotion, snapshot)).cloned();
+        reasons.push(Reason::BranchChangedByHand { by: by.clone(), proposal: id(), release });
     }
     if proposal.conflict {
         reasons.push(Reason::Conflict { proposal: id() });
@@ -176,4 +184,14 @@ fn propose(promotion: &Promotion, policy: &Policy, reasons: &mut Vec<Reason>) ->
         (false, false) => None,
     };
     (Phase::Proposed, step)
+}
+
+/// The release that Weir wrote to the branch last. A promotion takes over the branch of the one before, so it is that
+/// of the first one that knows the branch as it is.
+fn written<'a>(promotion: &Promotion, snapshot: &'a Snapshot) -> Option<&'a Release> {
+    let branch = promotion.leg.facts.branch.as_ref()?;
+    let (pipeline, environment) = (&promotion.key.pipeline, &promotion.key.environment);
+    let ours = |it: &&Promotion| it.key.pipeline == *pipeline && it.key.environment == *environment;
+    let same = snapshot.promotions.iter().filter(ours).filter(|it| it.leg.facts.branch.as_ref() == Some(branch));
+    same.min_by_key(|it| it.key.ordinal).map(|it| &it.release)
 }

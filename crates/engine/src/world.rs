@@ -15,7 +15,7 @@ use std::{
 
 use tokio::sync::Notify;
 use weir_core::{Freeze, Name, PipelineKey, PromotionKey};
-use weir_ports::{CatalogNotice, Interest, Notice, Record, RecordKey, RecordVersion, Seen, Stored};
+use weir_ports::{CatalogNotice, Flaw, Interest, Notice, Record, RecordKey, RecordVersion, Seen, Stored};
 
 pub use changes::{Change, ChangeId, Changes, Missed, What};
 use entry::Kept;
@@ -34,7 +34,7 @@ pub struct World {
 struct Index {
     defined: bool,
     listed: bool,
-    problems: Vec<String>,
+    problems: Vec<Flaw>,
     pipelines: BTreeMap<PipelineKey, Known>,
     freezes: BTreeMap<Name, (Freeze, RecordVersion)>,
 }
@@ -59,8 +59,19 @@ impl World {
     }
 
     /// What is wrong with the definitions.
-    pub fn problems(&self) -> Vec<String> {
+    pub fn problems(&self) -> Vec<Flaw> {
         self.read().problems.clone()
+    }
+
+    /// What keeps the definition of a pipeline from being read. What it said before stays in force, if that is known.
+    pub fn unread(&self, key: &PipelineKey) -> Vec<Flaw> {
+        let index = self.read();
+        index.problems.iter().filter(|flaw| flaw.unread && flaw.pipelines.contains(key)).cloned().collect()
+    }
+
+    /// Whether there is a definition of a pipeline that has no effect, because another one counts.
+    pub fn has_no_effect(&self, key: &PipelineKey) -> bool {
+        self.read().problems.iter().any(|flaw| !flaw.unread && flaw.pipelines.contains(key))
     }
 
     /// Looks at one pipeline. `None`: there is nothing of that name, neither a definition nor a record.
@@ -115,12 +126,16 @@ impl World {
             CatalogNotice::Gone(key) => {
                 if let Some(known) = index.pipelines.get_mut(&key) {
                     known.undefine();
+                    // Its records may have gone before it.
+                    if known.is_nothing() {
+                        index.pipelines.remove(&key);
+                    }
                     self.tell(&key, What::Definition);
                 }
             }
             CatalogNotice::Problems(problems) => {
                 for problem in problems.iter().filter(|problem| !index.problems.contains(problem)) {
-                    tracing::warn!(problem, "a definition is wrong; what it said last stays in force");
+                    tracing::warn!(%problem, "a definition is wrong; what it said last stays in force");
                 }
                 index.problems = problems;
                 self.changes.tell(Change { pipeline: None, what: What::Problems });

@@ -8,7 +8,7 @@ use std::time::Duration;
 use kube::{
     Api, Client, Config,
     api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams},
-    config::KubeConfigOptions,
+    config::{KubeConfigOptions, KubeconfigError},
 };
 use serde_json::Value;
 use thiserror::Error;
@@ -54,6 +54,20 @@ pub enum InstallError {
     /// There is no cluster to talk to.
     #[error("no cluster: {0}; set `KUBECONFIG`, or run on a cluster")]
     NoCluster(String),
+    /// The kubeconfig does not know the context.
+    #[error("the kubeconfig has no context `{0}`; `kubectl config get-contexts` lists those that it has")]
+    NoContext(String),
+    /// The API server does not let this account do it.
+    #[error(
+        "applying {object} failed: a right is missing: {reason}; have it run by somebody who may write that, or let \
+         them apply what `weir install --export` prints"
+    )]
+    Forbidden {
+        /// What.
+        object: String,
+        /// What it said.
+        reason: String,
+    },
     /// The API server refused.
     #[error("applying {object} failed: {reason}")]
     Refused {
@@ -84,7 +98,10 @@ pub async fn client(context: Option<&str>) -> Result<Client, InstallError> {
         Some(context) => {
             let options = KubeConfigOptions { context: Some(context.to_owned()), ..KubeConfigOptions::default() };
             let config = Config::from_kubeconfig(&options).await;
-            config.map_err(|error| InstallError::NoCluster(error.to_string()))?
+            config.map_err(|error| match error {
+                KubeconfigError::LoadContext(name) => InstallError::NoContext(name),
+                error => InstallError::NoCluster(error.to_string()),
+            })?
         }
     };
     Client::try_from(config).map_err(|error| InstallError::NoCluster(error.to_string()))
@@ -139,7 +156,12 @@ fn api(client: &Client, object: &DynamicObject) -> Option<Api<DynamicObject>> {
 
 async fn apply(client: &Client, object: DynamicObject, is_dry: bool) -> Result<Installed, InstallError> {
     let (words, name) = (named(&object), object.metadata.name.clone().unwrap_or_default());
-    let refused = |error: &kube::Error| InstallError::Refused { object: words.clone(), reason: sentence(error) };
+    let refused = |error: &kube::Error| match error {
+        kube::Error::Api(status) if status.code == 403 => {
+            InstallError::Forbidden { object: words.clone(), reason: status.message.clone() }
+        }
+        error => InstallError::Refused { object: words.clone(), reason: sentence(error) },
+    };
     let api = api(client, &object).ok_or_else(|| InstallError::Manifest(words.clone()))?;
     let before = api.get_opt(&name).await.map_err(|error| refused(&error))?;
     if name == GITOPS_CLUSTERS && before.as_ref().is_some_and(|before| !is_ours(before)) {

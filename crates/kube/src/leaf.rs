@@ -34,6 +34,7 @@ use tokio::{runtime::Handle, task::AbortHandle};
 use weir_core::{ClusterKey, PipelineKey};
 use weir_ports::{Catalog, Clusters, Interest, Seen};
 
+pub(crate) use fault::root;
 pub use settings::LeafSettings;
 
 use access::Way;

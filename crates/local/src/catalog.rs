@@ -90,7 +90,7 @@ impl FolderCatalog {
 
     /// Everything that is wrong now.
     pub fn problems(&self) -> Vec<String> {
-        self.view.borrow().problems.clone()
+        self.view.borrow().problems.iter().map(ToString::to_string).collect()
     }
 }
 

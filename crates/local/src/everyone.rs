@@ -24,4 +24,8 @@ impl Access for Everyone {
     async fn may(&self, _: &Actor, _: Verb, _: Option<&Namespace>) -> Result<bool, AccessError> {
         Ok(true)
     }
+
+    fn right(&self, _: Verb) -> String {
+        "nothing".to_owned()
+    }
 }

@@ -170,6 +170,15 @@ impl Access for Tokens {
         Ok(entry.is_some_and(|entry| entry.roles.iter().any(|grant| grant.allows(what, namespace))))
     }
 
+    fn right(&self, what: Verb) -> String {
+        let role = match what {
+            Verb::View => "a token with any role",
+            Verb::Operate => "a token with the role `operator`",
+            Verb::Approve => "a token with the role `approver`",
+        };
+        role.to_owned()
+    }
+
     fn problem(&self) -> Option<String> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).problem.clone()
     }

@@ -17,6 +17,9 @@ pub trait Access: Send + Sync {
         namespace: Option<&Namespace>,
     ) -> impl Future<Output = Result<bool, AccessError>> + Send;
 
+    /// What somebody needs who shall be allowed this, in the words of those who give it.
+    fn right(&self, what: Verb) -> String;
+
     /// What is wrong with what it is decided by. What was right last stays in force.
     fn problem(&self) -> Option<String> {
         None

@@ -7,6 +7,8 @@ use secrecy::SecretSlice;
 use thiserror::Error;
 use weir_core::{ClusterKey, EnvironmentName, Name, Namespace, Pipeline, PipelineKey, VersionRule};
 
+use crate::Flaw;
+
 /// The definitions. Weir only reads them.
 pub trait Catalog: Send + Sync {
     /// Every pipeline that there is, then [`CatalogNotice::Listed`], then whatever changes.
@@ -39,7 +41,7 @@ pub enum CatalogNotice {
     Gone(PipelineKey),
     /// Everything that is wrong with the definitions at the moment. For what is wrong, the last that was right stays in
     /// force.
-    Problems(Vec<String>),
+    Problems(Vec<Flaw>),
     /// Every pipeline that there was has been told.
     Listed,
 }

@@ -66,6 +66,8 @@ pub(crate) trait Backend: Send + Sync {
         what: Verb,
         namespace: Option<&'a Namespace>,
     ) -> BoxFuture<'a, Result<bool, AccessError>>;
+    /// What somebody needs who shall be allowed this.
+    fn right(&self, what: Verb) -> String;
     /// What is wrong with what decides who may do what.
     fn access_problem(&self) -> Option<String>;
     fn ask<'a>(
@@ -154,6 +156,10 @@ where
         namespace: Option<&'a Namespace>,
     ) -> BoxFuture<'a, Result<bool, AccessError>> {
         Box::pin(self.access.may(who, what, namespace))
+    }
+
+    fn right(&self, what: Verb) -> String {
+        self.access.right(what)
     }
 
     fn access_problem(&self) -> Option<String> {

@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use secrecy::SecretString;
-use weir_core::{Actor, Namespace};
+use weir_core::{Actor, Namespace, PipelineKey};
 use weir_engine::Asked;
 use weir_ports::Verb;
 
@@ -25,15 +25,30 @@ pub(crate) struct Caller {
 /// The namespaces that somebody may look at.
 pub(crate) enum Visible {
     All,
-    Only(BTreeSet<Namespace>),
+    /// These. `partial`: there are others.
+    Only {
+        some: BTreeSet<Namespace>,
+        partial: bool,
+    },
 }
 
 impl Visible {
     pub(crate) fn sees(&self, namespace: &Namespace) -> bool {
         match self {
             Self::All => true,
-            Self::Only(some) => some.contains(namespace),
+            Self::Only { some, .. } => some.contains(namespace),
         }
+    }
+
+    /// Whether there are namespaces that they may not look at.
+    pub(crate) fn is_partial(&self) -> bool {
+        matches!(self, Self::Only { partial: true, .. })
+    }
+
+    /// Whether they may know of something that is about these pipelines. What is about none is for those who may look
+    /// at everything.
+    pub(crate) fn sees_all(&self, pipelines: &[PipelineKey]) -> bool {
+        self.sees_everything() || (!pipelines.is_empty() && pipelines.iter().all(|key| self.sees(&key.namespace)))
     }
 
     pub(crate) fn sees_everything(&self) -> bool {
@@ -91,7 +106,8 @@ impl Caller {
         }
         let place = home.map_or_else(|| "all namespaces".to_owned(), |home| format!("namespace `{home}`"));
         let name = &self.actor.name;
-        Err(Problem::forbidden(format!("`{name}` does not have the right to {} in {place}", right(verb))))
+        let (what, right) = (right(verb), shared.backend.right(verb));
+        Err(Problem::forbidden(format!("`{name}` does not have the right to {what} in {place}; that takes {right}")))
     }
 
     pub(crate) async fn may(&self, shared: &Shared, verb: Verb, home: Option<&Namespace>) -> Result<bool, Problem> {
@@ -103,29 +119,41 @@ impl Caller {
         if self.may(shared, Verb::View, None).await? {
             return Ok(Visible::All);
         }
-        let mut some = BTreeSet::new();
+        let (mut some, mut partial) = (BTreeSet::new(), false);
         for home in homes {
             if shared.backend.may(&self.actor, Verb::View, Some(&home)).await? {
                 some.insert(home);
+            } else {
+                partial = true;
             }
         }
-        Ok(Visible::Only(some))
+        Ok(Visible::Only { some, partial })
     }
 
     /// Which of the namespaces that have pipelines they may look at, or whether they may look at the one they ask for.
+    /// Whoever may look at none of them is refused.
     pub(crate) async fn looks(&self, shared: &Shared, home: Option<&Namespace>) -> Result<Visible, Problem> {
         if let Some(home) = home {
             self.must(shared, Verb::View, Some(home)).await?;
-            return Ok(Visible::Only(BTreeSet::from([home.clone()])));
+            return Ok(Visible::Only { some: BTreeSet::from([home.clone()]), partial: false });
         }
-        let mut homes = BTreeSet::new();
+        let unread = shared.world().problems().into_iter().flat_map(|flaw| flaw.pipelines);
+        let mut homes: BTreeSet<_> = unread.map(|key| key.namespace).collect();
         shared.world().scan(None, |key, _| {
             if !homes.contains(&key.namespace) {
                 homes.insert(key.namespace.clone());
             }
             true
         });
-        self.sees(shared, homes).await
+        match self.sees(shared, homes).await? {
+            Visible::Only { some, partial: true } if some.is_empty() => {
+                let (name, right) = (&self.actor.name, shared.backend.right(Verb::View));
+                Err(Problem::forbidden(format!(
+                    "`{name}` does not have the right to view in any namespace that has pipelines; that takes {right}"
+                )))
+            }
+            visible => Ok(visible),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{extract::Query, hex, problem::Problem, state::Shared};
+use crate::{caller::Visible, extract::Query, hex, problem::Problem, state::Shared};
 
 const USUAL: usize = 100;
 const MOST: usize = 500;
@@ -36,6 +36,9 @@ pub(crate) struct Page<T> {
     /// What to ask for the next page with.
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     pub(crate) token: Option<String>,
+    /// Whether something may have been left out, because the caller may not look at all namespaces. Missing: no.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partial: bool,
 }
 
 impl Paging {
@@ -93,8 +96,10 @@ impl<T> Filling<T> {
         !self.more
     }
 
-    pub(crate) fn page(self) -> Page<T> {
-        Page { items: self.items, token: self.last.filter(|_| self.more).map(|last| token(&last)) }
+    /// The page, to somebody who may look at this.
+    pub(crate) fn page(self, visible: &Visible) -> Page<T> {
+        let token = self.last.filter(|_| self.more).map(|last| token(&last));
+        Page { items: self.items, token, partial: visible.is_partial() }
     }
 }
 

@@ -228,22 +228,33 @@ async fn with_key<T>(
     name: &Name,
     check: impl FnOnce(&[u8]) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
-    let secret = shared.backend.secret(home, name).await.map_err(|error| match error {
-        CatalogError::NoSecret { .. } => Problem::unsigned(error.to_string()),
-        CatalogError::Unavailable { .. } => Problem::unavailable("secret", error.to_string()),
+    // Whoever asks may be anybody: which Secret it is about is for the log alone.
+    let secret = shared.backend.secret(home, name).await.map_err(|error| {
+        tracing::warn!(%error, "an event cannot be checked");
+        match error {
+            CatalogError::NoSecret { .. } => Problem::unsigned(UNCHECKED),
+            CatalogError::Unavailable { .. } => Problem::unavailable("secret", UNCHECKED),
+        }
     })?;
     let key = secret.get("hmac-key").map(ExposeSecret::expose_secret).filter(|key| !key.is_empty());
-    check(key.ok_or_else(|| Problem::unsigned(format!("Secret `{name}` has no `hmac-key`; add one")))?)
+    let key = key.ok_or_else(|| {
+        tracing::warn!("an event cannot be checked: Secret `{home}/{name}` has no `hmac-key`; add one");
+        Problem::unsigned(UNCHECKED)
+    })?;
+    check(key)
 }
+
+/// What a stranger is told when there is nothing to check a signature with.
+const UNCHECKED: &str = "there is no key to check the signature with; Weir's log says why";
 
 /// Whether an event may come without a signature.
 fn unsigned(shared: &Shared, place: &Place, headers: &HeaderMap) -> Result<(), Problem> {
     match (&shared.settings.authentication, shared.settings.unsigned) {
         (Authentication::Open { port, .. }, Unsigned::Accept) => origin::check(headers, None, *port),
         _ => Err(Problem::unsigned(format!(
-            "nothing signs the events of environment `{}`; create a Secret with `hmac-key` in namespace `{}`, and name \
-             it in `promotion.strategy.secretRef` of pipeline `{}`",
-            place.named, place.pipeline.key.namespace, place.pipeline.key.name
+            "nothing signs the events of environment `{}`; create a Secret with `hmac-key` beside the pipeline, and \
+             name it in `promotion.strategy.secretRef`",
+            place.named
         ))),
     }
 }

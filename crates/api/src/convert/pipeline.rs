@@ -12,7 +12,7 @@ use super::{Problems, name_of, namespace_of, parse_duration};
 use crate::{
     kinds::{
         Address, AppKind, ApprovalGate, Concurrency, Environment, ForgeType, Gate, Merge, OlderPipeline, Period,
-        Pipeline, PipelineSpec, PromotionRules, SecretRef, Target,
+        Pipeline, PipelineSpec, PromotionRules, SecretRef, Target, address::NO_PASSWORD,
     },
     validate::Violation,
 };
@@ -178,6 +178,10 @@ fn repository(
     path: &str,
     problems: &mut Problems,
 ) -> Option<Repository> {
+    if url.holds_password() {
+        problems.0.push(Violation::new(format!("{path}.url"), NO_PASSWORD));
+        return None;
+    }
     let url = problems.name(&format!("{path}.url"), RepoUrl::new(&*url.0));
     let base = BranchName::new(branch.unwrap_or(DEFAULT_BRANCH));
     let base = problems.name(&format!("{path}.{branch_field}"), base);

@@ -72,6 +72,9 @@ pub struct TargetStatus {
     /// Why it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What else has to be known about it, such as that its `GitopsCluster` does not exist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     /// The pipeline's workloads in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workloads: Option<Vec<WorkloadStatus>>,

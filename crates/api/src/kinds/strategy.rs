@@ -5,7 +5,10 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{address::Address, patterns, schema};
+use super::{
+    address::{self, Address},
+    patterns, schema,
+};
 
 /// How a release gets into an environment.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
@@ -74,7 +77,7 @@ impl Strategy {
 
 /// Where a pull request is opened.
 #[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[schemars(inline)]
+#[schemars(inline, extend("x-kubernetes-validations" = address::no_password()))]
 #[serde(rename_all = "camelCase")]
 pub struct PullRequestStrategy {
     /// What kind of server keeps the proposals. `git` is any Git server: Weir keeps the proposals itself.
@@ -94,7 +97,7 @@ pub struct PullRequestStrategy {
 
 /// Where a commit is pushed.
 #[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[schemars(inline)]
+#[schemars(inline, extend("x-kubernetes-validations" = address::no_password()))]
 #[serde(rename_all = "camelCase")]
 pub struct PushStrategy {
     /// The address of the repository.
@@ -111,7 +114,7 @@ pub struct PushStrategy {
 
 /// The older form of a pull request.
 #[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[schemars(inline)]
+#[schemars(inline, extend("x-kubernetes-validations" = address::no_password()))]
 #[serde(rename_all = "camelCase")]
 pub struct ShortPullRequest {
     /// The address of the repository.

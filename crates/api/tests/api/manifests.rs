@@ -114,7 +114,7 @@ fn objects_of_other_kinds_are_passed_on_unchecked() {
 fn the_content_of_a_secret_and_credentials_in_an_address_are_never_shown() {
     let read = manifests("apiVersion: v1\nkind: Secret\nmetadata: {name: hmac}\nstringData: {hmac-key: geheim}\n");
     assert!(!format!("{read:?}").contains("geheim"));
-    let text = dev_to_prod("  promotion: {pullRequest: {url: 'https://user:geheim@example.org/a'}}");
+    let text = dev_to_prod("  promotion: {pullRequest: {url: 'https://geheim@example.org/a'}}");
     assert!(!format!("{:?}", pipeline(&text)).contains("geheim"));
 }
 

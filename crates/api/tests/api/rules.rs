@@ -39,6 +39,34 @@ fn there_is_at_most_one_strategy() {
 }
 
 #[test]
+fn an_address_holds_no_password() {
+    let head = "      promotion: {strategy: {push: {url: ";
+    let with = |url: &str| with_prod(&format!("{head}'{url}'}}}}}}"));
+    let words = "promotion.strategy.push.url: put credentials into a Secret and name it in `secretRef`";
+    let text = with("https://user:geheim@example.org/x.git");
+    refused(&text, words);
+    refused(&text.replace("pipelines.weave.works", "pipelines.wego.weave.works"), words);
+    assert!(!errors(&text).contains("geheim"), "{}", errors(&text));
+    let short = "  promotion: {pullRequest: {url: 'https://user:geheim@example.org/x.git'}}";
+    refused(&dev_to_prod(short), "spec.promotion.pullRequest.url: put credentials into a Secret");
+    for fine in ["ssh://git@example.org/x.git", "https://git@example.org/x.git", "git@example.org:x.git"] {
+        assert_eq!(errors(&with(fine)), "");
+    }
+}
+
+#[test]
+fn what_is_on_a_cluster_since_before_the_rule_is_refused_too() {
+    let fine = "  promotion: {pullRequest: {url: 'https://example.org/x.git'}}";
+    let mut old = pipeline(&dev_to_prod(fine));
+    let rules = old.spec.promotion.as_mut().unwrap();
+    rules.pull_request.as_mut().unwrap().url.0 = "https://user:geheim@example.org/x.git".to_owned();
+    let wrong = old.to_core().unwrap_err();
+    let told: Vec<_> = wrong.iter().map(ToString::to_string).collect();
+    assert!(told[0].starts_with("spec.promotion.pullRequest.url: put credentials into a Secret"), "{told:?}");
+    assert!(!told.concat().contains("geheim"));
+}
+
+#[test]
 fn an_environments_promotion_names_its_own_strategy() {
     refused(
         &with_prod("      promotion: {manual: true}"),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     output::{Output, table},
-    remote::{Server, pipeline as pipeline_key, text, wait},
+    remote::{Server, pipeline as pipeline_key, say_if_partial, text, wait},
 };
 
 const EXAMPLE: &str = "\
@@ -224,6 +224,7 @@ impl Get {
             What::Problems { server, output } => {
                 let status: Value = wait(server.client()?.get("/api/v1/status", &[]))?;
                 let problems = status.get("problems").cloned().unwrap_or_default();
+                say_if_partial(&status);
                 output.print(&problems, |problems| {
                     let lines: Vec<_> =
                         list(problems, "").iter().map(|problem| format!("{}\n", text(problem, ""))).collect();

@@ -107,7 +107,6 @@ impl Serve {
         let home = match (self.manifests, self.data) {
             (Some(manifests), Some(data)) => Home::Folders { manifests, data },
             (_, cache) => {
-                let cache = cache.unwrap_or_else(|| std::env::temp_dir().join("weir-repositories"));
                 let namespace = self.lease_namespace.unwrap_or_else(own_namespace);
                 let leases =
                     LeaseSettings { shards: self.shards, ..LeaseSettings::new(namespace, identity(self.listen)) };

@@ -66,21 +66,24 @@ fn all(publisher: &Publisher, world: &World) -> BTreeSet<PipelineKey> {
 }
 
 async fn show_one(publisher: &Publisher, world: &World, key: &PipelineKey) -> Result<(), StoreError> {
-    let Some((group, generation)) = publisher.defining(key) else { return Ok(()) };
-    let about = format!("pipeline `{key}` of `{group}`: ");
-    let problems = world.problems().into_iter();
-    let problems: Vec<_> = problems.filter_map(|it| it.strip_prefix(&about).map(str::to_owned)).collect();
-    let known = world.look(key, |known| {
-        let defined = known.definition().is_some();
-        (defined && known.is_seen()).then(|| (known.pipeline().clone(), known.snapshot().clone()))
+    let Some(generation) = publisher.generation(key) else { return Ok(()) };
+    let now = SystemClock.now();
+    if world.has_no_effect(key) {
+        publisher.shadow(key, now).await?;
+    }
+    let defined = world.look(key, |known| {
+        known.definition()?;
+        Some((known.is_seen(), known.pipeline().clone(), known.snapshot().clone()))
     });
-    let (pipeline, snapshot) = match known.flatten() {
-        Some(known) => known,
+    let defined = defined.flatten();
+    let problems: Vec<_> = world.unread(key).iter().map(|flaw| flaw.told(defined.is_some())).collect();
+    let (pipeline, snapshot) = match defined {
+        Some((true, pipeline, snapshot)) => (pipeline, snapshot),
         // It was never understood, and that is all that can be shown of it.
         None if !problems.is_empty() => (Pipeline::deleted(key.clone()), Snapshot::default()),
-        None => return Ok(()),
+        // Its targets are yet to be seen, or it is gone.
+        Some(_) | None => return Ok(()),
     };
-    let now = SystemClock.now();
     let shown = Shown { generation, pipeline: &pipeline, snapshot: &snapshot, problems: &problems, now };
     publisher.publish(&shown).await?;
     for promotion in newest(&snapshot.promotions) {

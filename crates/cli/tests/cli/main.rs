@@ -8,6 +8,7 @@ mod demo;
 mod documentation;
 mod explain;
 mod export;
+mod install;
 mod journey;
 mod journeys;
 mod lint;

@@ -141,7 +141,7 @@ pub enum Remedy<'a> {
         /// When.
         at: Timestamp,
     },
-    /// Merge, close or reset what somebody changed.
+    /// Merge, close or delete what somebody changed.
     ResolveByHand {
         /// The proposal.
         proposal: &'a str,
@@ -193,7 +193,7 @@ impl fmt::Display for Remedy<'_> {
             Self::NameWorkload { place } => write!(f, "add `\"workload\": \"KIND/NAME\"` to the marker at {place}"),
             Self::Retry { at } => write!(f, "tried again {at}"),
             Self::ResolveByHand { proposal } => {
-                write!(f, "merge its branch with git, close {proposal}, or reset its branch")
+                write!(f, "merge or close {proposal} by hand, or delete its branch")
             }
             Self::Rebuild { proposal } => write!(f, "{proposal} is built again on the new base"),
             Self::PassChecks { proposal } => write!(f, "have the checks of {proposal} pass"),

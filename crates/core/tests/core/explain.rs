@@ -53,6 +53,22 @@ fn an_environment_that_does_not_exist_is_not_explained() {
 }
 
 #[test]
+fn a_target_whose_cluster_is_not_defined_says_how_it_is_known() {
+    let mut story = Story::of("dev, prod");
+    story.runs("dev", "1.0.0").settles();
+    let prod = "fleet/prod/app".parse().unwrap();
+    let told = |story: &Story| {
+        let world = &story.world;
+        explain(&world.pipeline, &world.snapshot, &environment("prod"), world.now).unwrap().to_string()
+    };
+    assert!(!told(&story).contains("GitopsCluster"), "{}", told(&story));
+    story.world.snapshot.undefined.insert(prod);
+    let line = "nothing is known to run there; there is no GitopsCluster `fleet/prod`; Weir knows this target by \
+                signed events only";
+    assert!(told(&story).contains(line), "{}", told(&story));
+}
+
+#[test]
 fn every_hold_is_documented_in_its_order() {
     let manual = include_str!("../../../../docs/reference/holds.md");
     let documented: Vec<_> = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();

@@ -50,6 +50,13 @@ fn a_branch_that_somebody_committed_to_is_theirs() {
         (vec!["BranchChangedByHand"], None),
         "not even for a newer one"
     );
+    let world = &story.world;
+    let told = weir_core::explain(&world.pipeline, &world.snapshot, &environment("prod"), world.now).unwrap();
+    assert_eq!(told.headline(), "app 1.2.0 waits before prod");
+    let first = &told.reasons[0];
+    assert!(first.sentence.ends_with(", which Weir made for 1.1.0: it is theirs now"), "{}", first.sentence);
+    let remedy = first.remedy.as_deref().unwrap();
+    assert!(remedy.starts_with("merge or close ") && remedy.ends_with(" by hand, or delete its branch"), "{remedy}");
     story.merges("prod");
     assert!(!story.held("prod").contains(&"BranchChangedByHand"));
 }

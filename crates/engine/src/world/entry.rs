@@ -124,6 +124,7 @@ impl Known {
         self.interest = None;
         self.unseen.clear();
         self.snapshot.sightings.clear();
+        self.snapshot.undefined.clear();
     }
 
     fn look_for(&mut self, interest: Interest) {
@@ -136,6 +137,7 @@ impl Known {
         } else {
             self.snapshot.sightings.clear();
         }
+        self.snapshot.undefined.retain(|target| interest.targets.contains_key(target));
         self.unseen = interest.targets.keys().cloned().collect();
         self.interest = Some(Arc::new(interest));
     }
@@ -148,10 +150,13 @@ impl Known {
         let first = self.unseen.remove(&seen.target);
         let known = self.snapshot.sightings.get(&seen.target);
         let news = known != seen.sighting.as_ref();
-        match seen.sighting {
-            Some(sighting) => self.snapshot.sightings.insert(seen.target, sighting),
-            None => self.snapshot.sightings.remove(&seen.target),
-        };
+        if let Some(sighting) = seen.sighting {
+            self.snapshot.undefined.remove(&seen.target);
+            self.snapshot.sightings.insert(seen.target, sighting);
+        } else {
+            self.snapshot.sightings.remove(&seen.target);
+            self.snapshot.undefined.insert(seen.target);
+        }
         news || first
     }
 

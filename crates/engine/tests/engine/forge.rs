@@ -148,6 +148,10 @@ fn a_branch_that_somebody_committed_to_is_theirs() {
         stage.report("dev", "1.2.0").await;
         tokio::time::sleep(Duration::from_mins(10)).await;
         assert!(stage.sim.repos.files_of(&kept.head)["apps.yaml"].contains("1.1.0-mine"));
+        let newest = stage.promotion().unwrap();
+        let told: Vec<_> = newest.holds.iter().map(|hold| hold.reason.to_string()).collect();
+        assert_eq!(newest.release.to_string(), "1.2.0");
+        assert!(told.iter().any(|it| it.contains(", which Weir made for 1.1.0: it is theirs now")), "{told:?}");
     });
 }
 

@@ -94,17 +94,27 @@ impl Access for HubAccess {
     }
 
     async fn may(&self, who: &Actor, what: Verb, namespace: Option<&Namespace>) -> Result<bool, AccessError> {
-        let verbs: &[&'static str] = match what {
-            Verb::View => &["get"],
-            Verb::Operate => &["promote", "pause"],
-            Verb::Approve => &["approve"],
-        };
-        for verb in verbs {
+        for verb in verbs(what) {
             if !self.allows(who, verb, namespace).await? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    fn right(&self, what: Verb) -> String {
+        let verbs: Vec<_> = verbs(what).iter().map(|verb| format!("`{verb}`")).collect();
+        let (resource, group) = (weir_api::Pipeline::plural(&()), weir_api::Pipeline::group(&()));
+        format!("the RBAC verb {} on `{resource}` of the API group `{group}`", verbs.join(" and "))
+    }
+}
+
+/// The verbs that are asked for, all of them.
+fn verbs(what: Verb) -> &'static [&'static str] {
+    match what {
+        Verb::View => &["get"],
+        Verb::Operate => &["promote", "pause"],
+        Verb::Approve => &["approve"],
     }
 }
 

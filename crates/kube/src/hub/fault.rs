@@ -5,9 +5,17 @@ use std::error::Error as _;
 use kube::Error;
 use weir_ports::{RecordKey, StoreError};
 
+use crate::leaf;
+
 /// What went wrong, in one sentence. A right that is missing is named.
 pub(crate) fn sentence(error: &Error) -> String {
-    let Error::Api(status) = error else { return chain(error) };
+    let status = match error {
+        Error::Api(status) => status,
+        Error::Service(_) | Error::HyperError(_) => {
+            return format!("the API server cannot be reached: {}", leaf::root(error));
+        }
+        _ => return chain(error),
+    };
     match status.code {
         401 => format!("the API server does not know Weir's account: {}", status.message),
         403 => format!("a right is missing: {}; `weir install` gives Weir the rights that it needs", status.message),

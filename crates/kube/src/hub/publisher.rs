@@ -9,11 +9,14 @@ mod status;
 
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
-use weir_api::PipelineGroup;
+use weir_api::{PipelineGroup, PipelineStatus};
 use weir_core::{Pipeline, PipelineKey, Promotion, Snapshot};
 use weir_ports::StoreError;
 
-use super::{HubStore, STATUS_MANAGER, fault, pipelines::resource};
+use super::{
+    HubStore, STATUS_MANAGER, fault,
+    pipelines::{Defining, PipelineObject, resource},
+};
 pub(super) use event::{Subject, tell};
 
 /// What is shown of a pipeline: everything that the status is made from.
@@ -60,10 +63,10 @@ impl Publisher {
         self.store.pipelines().all().into_iter().map(|(key, _)| key).collect()
     }
 
-    /// The group and generation of the object that defines a pipeline, as last seen.
-    pub fn defining(&self, key: &PipelineKey) -> Option<(PipelineGroup, i64)> {
+    /// The generation of the object that defines a pipeline, as last seen.
+    pub fn generation(&self, key: &PipelineKey) -> Option<i64> {
         let defining = self.store.pipelines().defining(key)?;
-        Some((defining.group, defining.object.metadata.generation.unwrap_or_default()))
+        Some(defining.object.metadata.generation.unwrap_or_default())
     }
 
     /// Writes the status of a pipeline, if it says something else. Records in it are left alone.
@@ -73,23 +76,50 @@ impl Publisher {
         let Some(defining) = pipelines.find(key).await.map_err(|error| fault::unavailable(&error))? else {
             return Ok(Published::Gone);
         };
-        let before = defining.object.status.clone().unwrap_or_default();
-        let status = shown.status(&before);
-        if status == status::visible(&before) {
+        let status = shown.status(&defining.object.status.clone().unwrap_or_default());
+        self.write(defining.group, key, &defining.object, status).await
+    }
+
+    /// Says of the Pipeline of the older group that it has no effect, because the newer group has one of the same name.
+    pub async fn shadow(&self, key: &PipelineKey, now: jiff::Timestamp) -> Result<Published, StoreError> {
+        let pipelines = self.store.pipelines();
+        let older = PipelineGroup::Wego;
+        if pipelines.object(older, key).is_none() {
+            pipelines.fetch(key).await.map_err(|error| fault::unavailable(&error))?;
+        }
+        let is_newer = |found: Defining| found.group != older;
+        let Some(object) = pipelines.object(older, key).filter(|_| pipelines.defining(key).is_some_and(is_newer))
+        else {
+            return Ok(Published::Gone);
+        };
+        let status = status::shadowed(key, &object, now);
+        self.write(older, key, &object, status).await
+    }
+
+    /// Writes a status, if it says something else.
+    async fn write(
+        &self,
+        group: PipelineGroup,
+        key: &PipelineKey,
+        object: &PipelineObject,
+        status: PipelineStatus,
+    ) -> Result<Published, StoreError> {
+        if status == status::visible(&object.status.clone().unwrap_or_default()) {
             return Ok(Published::Unchanged);
         }
-        let kind = resource(defining.group);
-        let metadata = &defining.object.metadata;
+        let pipelines = self.store.pipelines();
+        let kind = resource(group);
+        let metadata = &object.metadata;
         let body = json!({
             "apiVersion": kind.api_version,
             "kind": kind.kind,
             "metadata": { "name": metadata.name, "namespace": metadata.namespace, "uid": metadata.uid },
             "status": status,
         });
-        let api = pipelines.api(defining.group, &key.namespace);
+        let api = pipelines.api(group, &key.namespace);
         let parameters = PatchParams::apply(STATUS_MANAGER).force();
         match api.patch_status(key.name.as_str(), &parameters, &Patch::Apply(body)).await {
-            Ok(written) => pipelines.observe(defining.group, written),
+            Ok(written) => pipelines.observe(group, written),
             // Deleted, or deleted and made anew.
             Err(error) if fault::is_moved(&error) => return Ok(Published::Gone),
             Err(error) => return Err(fault::unavailable(&error)),

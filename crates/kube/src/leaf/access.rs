@@ -121,7 +121,8 @@ async fn open(
     };
     match config(checked).await {
         Some(config) => {
-            let server = format!("`{}`", config.cluster_url.host().unwrap_or("the API server")).into();
+            let port = config.cluster_url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
+            let server = format!("`{}{port}`", config.cluster_url.host().unwrap_or("the API server")).into();
             let address = config.cluster_url.to_string().into();
             Found::Way(Box::new(Way { digest: Some(digest), server, address, entry: Entry::Remote(Box::new(config)) }))
         }

@@ -83,7 +83,7 @@ impl Fault {
 }
 
 /// The innermost cause: the layers around it say nothing to people, and change with the library.
-fn root(error: &Error) -> String {
+pub(crate) fn root(error: &Error) -> String {
     let mut cause = error.source();
     let mut words = error.to_string();
     while let Some(inner) = cause {

@@ -21,7 +21,11 @@ async fn told(
             }
             CatalogNotice::Gone(key) if key.namespace.as_str() == ground.namespace => return Ok(None),
             CatalogNotice::Problems(problems) => {
-                return Err(problems.into_iter().filter(|it| it.contains(&ground.namespace)).collect());
+                return Err(problems
+                    .iter()
+                    .map(ToString::to_string)
+                    .filter(|it| it.contains(&ground.namespace))
+                    .collect());
             }
             _ => {}
         }

@@ -50,7 +50,7 @@ async fn one_acts_and_the_other_takes_over_when_it_is_gone() {
     tokio::time::timeout(Duration::from_secs(20), gained.next()).await.unwrap();
     assert!(second.owns(&pipeline(1)));
     let lease = leases.get("weir-shard-0").await.unwrap().spec.unwrap();
-    assert_eq!((lease.holder_identity.as_deref(), lease.lease_transitions), (Some("second"), Some(2)));
+    assert_eq!((lease.holder_identity.as_deref(), lease.lease_transitions), (Some("second"), Some(1)));
 }
 
 #[tokio::test]

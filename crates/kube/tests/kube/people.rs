@@ -2,12 +2,13 @@
 
 use std::{fs, path::Path};
 
+use serde_json::json;
 use weir_core::{ObservationKey, Outcome, Phase, Pipeline, Report, Snapshot, Turn};
 use weir_kube::hub::{Published, Publisher, Shown};
 use weir_ports::{Record, Store};
 use weir_testkit::records::{memory, promotion, second};
 
-use crate::ground::{Ground, ground};
+use crate::ground::{Ground, ground, parsed};
 
 async fn pipeline(ground: &Ground, name: &str) -> Pipeline {
     let object = ground.pipelines().get(name).await.unwrap();
@@ -65,6 +66,49 @@ async fn a_pipeline_that_is_understood_is_ready_and_kubectl_says_what_runs_where
 }
 
 #[tokio::test]
+async fn a_pipeline_of_the_older_group_says_that_the_newer_one_counts() {
+    let ground = ground("shadow").await;
+    ground.define("pipelines.wego.weave.works", "podinfo").await;
+    let (key, store) = (ground.key("podinfo"), ground.store());
+    store.create(memory(&key, "prod", 3)).await.unwrap();
+    let (publisher, name) = (Publisher::new(store), parsed(&key));
+    assert_eq!(publisher.shadow(&name, second(100)).await.unwrap(), Published::Gone, "it counts");
+    ground.pipeline("podinfo").await;
+    let publisher = Publisher::new(ground.store());
+    assert_eq!(publisher.shadow(&name, second(100)).await.unwrap(), Published::Written);
+    assert_eq!(publisher.shadow(&name, second(200)).await.unwrap(), Published::Unchanged);
+    let status = ground.older_pipelines().get("podinfo").await.unwrap().data["status"].clone();
+    let ready = &status["conditions"][0];
+    assert_eq!(
+        (&ready["type"], &ready["status"], &ready["reason"]),
+        (&"Ready".into(), &"False".into(), &"Shadowed".into())
+    );
+    let words =
+        format!("pipeline `{key}` of `pipelines.wego.weave.works` has no effect: there is one of the same name");
+    assert!(ready["message"].as_str().unwrap().starts_with(&words), "{ready}");
+    assert_eq!(status["environments"]["prod"]["record"]["lastOrdinal"], 3, "records are left alone");
+}
+
+#[tokio::test]
+async fn a_target_whose_cluster_is_not_defined_says_so_in_the_status() {
+    let ground = ground("undefined").await;
+    let key = ground.pipeline("podinfo").await;
+    let target = json!({"namespace": "podinfo", "clusterRef": {"kind": "GitopsCluster", "name": "prod-1"}});
+    let patch = json!({"spec": {"environments": [{"name": "prod", "targets": [target]}]}}).to_string();
+    let patch = ["patch", "pipeline", "podinfo", "-n", &ground.namespace, "--type=merge", "-p", &patch];
+    ground.hub.kubectl(&patch).await;
+    let pipeline = pipeline(&ground, "podinfo").await;
+    let undefined = pipeline.environments()[0].targets.iter().cloned().collect();
+    let snapshot = Snapshot { undefined, ..Snapshot::default() };
+    let shown = Shown { generation: 2, pipeline: &pipeline, snapshot: &snapshot, problems: &[], now: second(100) };
+    assert_eq!(Publisher::new(ground.store()).publish(&shown).await.unwrap(), Published::Written);
+    let status = ground.pipelines().get("podinfo").await.unwrap().data["status"].clone();
+    let cluster = format!("{}/prod-1", parsed(&key).namespace);
+    let words = format!("there is no GitopsCluster `{cluster}`; Weir knows this target by signed events only");
+    assert_eq!(status["environments"]["prod"]["targets"][0]["message"], words);
+}
+
+#[tokio::test]
 async fn a_phase_is_told_once_as_an_event_on_the_pipeline() {
     let ground = ground("events").await;
     let (key, store) = (ground.pipeline("podinfo").await, ground.store());
@@ -112,10 +156,18 @@ async fn wrong_objects_are_refused_by_the_api_server_in_our_words() {
             ),
             "a Kustomization has no chart: use `from: source` or `image`",
         ),
+        (
+            format!(
+                "{{promotion: {{strategy: {{push: {{url: 'https://a:geheim@example.org/x.git'}}}}}}, environments: \
+                 [{{name: a, {target}}}]}}"
+            ),
+            "put credentials into a Secret and name it in `secretRef`, not into the address",
+        ),
     ] {
         let object = serde_json::from_value(object(&spec)).unwrap();
         let refused = ground.pipelines().create(&kube::api::PostParams::default(), &object).await.unwrap_err();
         assert!(refused.to_string().contains(words), "{refused}");
+        assert!(!refused.to_string().contains("geheim"), "{refused}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use weir_api::{PipelineGroup, Shadowed};
 use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
-use weir_ports::{CatalogNotice, Definition, Secret};
+use weir_ports::{CatalogNotice, Definition, Flaw, Secret};
 
 use super::file::{Defined, File, Place};
 
@@ -19,18 +19,27 @@ pub(super) struct View {
     pub(super) secrets: BTreeMap<(Namespace, Name), Secret>,
     /// The Secrets with the kubeconfigs of clusters.
     pub(super) clusters: BTreeMap<ClusterKey, Name>,
-    pub(super) problems: Vec<String>,
+    pub(super) problems: Vec<Flaw>,
 }
 
 impl View {
     /// Puts the files together, in the order of their paths: of two that define the same, the first is in force.
     pub(super) fn of(files: &BTreeMap<PathBuf, File>, failures: Vec<String>) -> Self {
-        let mut view = Self { problems: failures, ..Self::default() };
-        view.problems.extend(files.values().flat_map(|file| file.problems.iter().chain(&file.good.remarks).cloned()));
+        let unread = |pipelines, problem| Flaw { pipelines, unread: true, place: None, problem };
+        let failures = failures.into_iter().map(|failure| unread(Vec::new(), failure));
+        let mut view = Self { problems: failures.collect(), ..Self::default() };
+        for file in files.values() {
+            let keys: Vec<_> = file.good.pipelines.iter().map(|it| it.definition.pipeline.key.clone()).collect();
+            view.problems.extend(file.problems.iter().map(|problem| unread(keys.clone(), problem.clone())));
+            view.problems.extend(file.good.remarks.iter().map(|remark| Flaw::remark(Vec::new(), remark)));
+        }
         let mut places: BTreeMap<_, &Place> = BTreeMap::new();
         for (place, key, secret) in files.values().flat_map(|file| &file.good.secrets) {
             match places.entry(key) {
-                Entry::Occupied(first) => view.problems.push(twice("Secret", &key.0, &key.1, first.get(), place)),
+                Entry::Occupied(first) => {
+                    let words = twice("Secret", &key.0, &key.1, first.get(), place);
+                    view.problems.push(Flaw::remark(Vec::new(), words));
+                }
                 Entry::Vacant(entry) => {
                     entry.insert(place);
                     view.secrets.insert(key.clone(), secret.clone());
@@ -41,7 +50,8 @@ impl View {
         for (place, key, secret) in files.values().flat_map(|file| &file.good.clusters) {
             match places.entry(key) {
                 Entry::Occupied(first) => {
-                    view.problems.push(twice("GitopsCluster", &key.namespace, &key.name, first.get(), place));
+                    let words = twice("GitopsCluster", &key.namespace, &key.name, first.get(), place);
+                    view.problems.push(Flaw::remark(Vec::new(), words));
                 }
                 Entry::Vacant(entry) => {
                     entry.insert(place);
@@ -60,7 +70,8 @@ impl View {
             match all.entry((key, defined.group)) {
                 Entry::Occupied(first) => {
                     let first = &first.get().place;
-                    self.problems.push(twice("Pipeline", &key.namespace, &key.name, first, &defined.place));
+                    let words = twice("Pipeline", &key.namespace, &key.name, first, &defined.place);
+                    self.problems.push(Flaw::remark(vec![key.clone()], words));
                 }
                 Entry::Vacant(entry) => {
                     entry.insert(defined);
@@ -81,9 +92,9 @@ impl View {
     fn choose<'a>(&mut self, rivals: &[&'a Defined]) -> Option<&'a Defined> {
         let (chosen, losers) = rivals.split_first()?;
         for loser in losers {
-            let PipelineKey { namespace, name } = &loser.definition.pipeline.key;
-            let shadowed = Shadowed { namespace: namespace.to_string(), name: name.to_string() };
-            self.problems.push(format!("{}: {shadowed}", loser.place));
+            let key = &loser.definition.pipeline.key;
+            let shadowed = Shadowed { namespace: key.namespace.to_string(), name: key.name.to_string() };
+            self.problems.push(Flaw::remark(vec![key.clone()], format!("{}: {shadowed}", loser.place)));
         }
         Some(chosen)
     }

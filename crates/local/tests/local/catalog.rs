@@ -64,6 +64,7 @@ impl World {
             CatalogNotice::Gone(key) => format!("{key} gone"),
             CatalogNotice::Problems(problems) => {
                 let folder = format!("{}/", self.folder.path().display());
+                let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
                 problems.join(" | ").replace(&folder, "")
             }
             CatalogNotice::Listed => "listed".to_owned(),

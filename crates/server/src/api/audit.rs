@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use weir_core::{Name, Namespace};
-use weir_ports::{DeedQuery, Noted, Verb};
+use weir_ports::{DeedQuery, Noted};
 
 use super::find;
 use crate::{
@@ -70,9 +70,7 @@ pub(super) async fn list(
     caller: Caller,
     List { which, paging }: List<Which>,
 ) -> Result<Json<Page<DeedView>>, Problem> {
-    if let Some(namespace) = &which.namespace {
-        caller.must(&shared, Verb::View, Some(namespace)).await?;
-    }
+    let partial = caller.looks(&shared, which.namespace.as_ref()).await?.is_partial();
     let place = paging.place()?.map(|place| place.parse().map_err(|_| unknown())).transpose()?;
     let limit = paging.limit();
     let mut query = query(which, limit)?;
@@ -98,14 +96,14 @@ pub(super) async fn list(
             }
         }
         if over && items.len() < limit {
-            return Ok(Json(Page { items, token: None }));
+            return Ok(Json(Page { items, token: None, partial }));
         }
         if items.len() == limit {
             break;
         }
     }
     let next = query.before.map(|before| token(&before.to_string()));
-    Ok(Json(Page { items, token: next }))
+    Ok(Json(Page { items, token: next, partial }))
 }
 
 fn query(which: Which, limit: usize) -> Result<DeedQuery, Problem> {

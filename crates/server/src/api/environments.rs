@@ -10,9 +10,9 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use weir_core::{EnvironmentName, Name, Namespace, PipelineKey, Promotion, plan, promotion_name};
 use weir_engine::Known;
-use weir_ports::Verb;
+use weir_ports::{Flaw, Verb};
 
-use super::Why;
+use super::{Why, find};
 use crate::{
     backend::Ask,
     caller::Caller,
@@ -55,9 +55,9 @@ pub(super) async fn show(
     Path(place): Path<Place>,
 ) -> Result<Json<EnvironmentView>, Problem> {
     let now = shared.backend.now();
-    look(&shared, &caller, place, |known, name| {
+    look(&shared, &caller, place, |known, unread, name| {
         let plan = plan(known.pipeline(), known.snapshot(), now);
-        environment(known, known.pipeline().environment(name)?, &plan, now)
+        environment(known, unread, known.pipeline().environment(name)?, &plan, now)
     })
     .await
 }
@@ -72,8 +72,9 @@ pub(super) async fn explain(
     Path(place): Path<Place>,
 ) -> Result<Json<Explanation>, Problem> {
     let now = shared.backend.now();
-    look(&shared, &caller, place, |known, name| {
-        weir_core::explain(known.pipeline(), known.snapshot(), name, now).map(Explanation::from)
+    look(&shared, &caller, place, |known, unread, name| {
+        let explained = weir_core::explain(known.pipeline(), known.snapshot(), name, now)?;
+        Some(Explanation::from(explained).despite(unread))
     })
     .await
 }
@@ -82,15 +83,20 @@ async fn look<T>(
     shared: &Shared,
     caller: &Caller,
     (namespace, name, environment): Place,
-    look: impl FnOnce(&Known, &EnvironmentName) -> Option<T>,
+    look: impl FnOnce(&Known, &[Flaw], &EnvironmentName) -> Option<T>,
 ) -> Result<Json<T>, Problem> {
     caller.must(shared, Verb::View, Some(&namespace)).await?;
     let key = PipelineKey { namespace, name };
+    let unread = shared.world().unread(&key);
     let found = shared.world().look(&key, |known| {
-        known.pipeline().environment_named(&environment).map_err(|error| Problem::not_found(error.to_string()))?;
-        Ok::<_, Problem>(look(known, &environment))
+        if known.definition().is_none() && !unread.is_empty() {
+            return Err(None);
+        }
+        let named = known.pipeline().environment_named(&environment);
+        named.map_err(|error| Some(Problem::not_found(error.to_string())))?;
+        Ok(look(known, &unread, &environment))
     });
-    let found = found.ok_or_else(|| Problem::not_found(format!("there is no pipeline `{key}`")))??;
+    let found = found.unwrap_or(Err(None)).map_err(|why| why.unwrap_or_else(|| find::missing(shared, &key)))?;
     found.map(Json).ok_or_else(|| Problem::not_found(format!("`{key}` has no environment `{environment}`")))
 }
 

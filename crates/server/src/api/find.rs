@@ -20,6 +20,14 @@ pub(super) fn pipeline(home: Option<&Namespace>, name: Option<Name>) -> Result<O
     }
 }
 
+/// Why there is nothing to show of a pipeline.
+pub(super) fn missing(shared: &Shared, key: &PipelineKey) -> Problem {
+    if let Some(flaw) = shared.world().unread(key).first() {
+        return Problem::conflict(format!("pipeline `{key}` cannot be read: {}", flaw.told(false)));
+    }
+    Problem::not_found(format!("there is no pipeline `{key}`"))
+}
+
 /// The promotion of that name, from the records or from the past.
 pub(super) async fn promotion(shared: &Shared, home: &Namespace, name: &Name) -> Result<Promotion, Problem> {
     let missing = || Problem::not_found(format!("there is no promotion `{home}/{name}`"));

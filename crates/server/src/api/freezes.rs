@@ -125,6 +125,7 @@ pub(super) async fn list(
     List { which, paging }: List<Which>,
 ) -> Result<Json<Page<FreezeView>>, Problem> {
     let (now, after, limit) = (shared.backend.now(), paging.place()?, paging.limit());
+    caller.looks(&shared, None).await?;
     let all = shared.world().freezes();
     let homes = all.iter().filter_map(|it| it.selector.namespace.clone()).collect();
     let visible = caller.sees(&shared, homes).await?;
@@ -140,7 +141,8 @@ pub(super) async fn list(
     let mut rest = all.iter().filter(seen).filter(stops).filter(after);
     let page: Vec<_> = rest.by_ref().take(limit).collect();
     let more = rest.next().and(page.last()).map(|last| token(last.name.as_str()));
-    Ok(Json(Page { items: page.into_iter().map(|it| FreezeView::new(it, now)).collect(), token: more }))
+    let partial = all.iter().filter(stops).any(|it| !seen(&it));
+    Ok(Json(Page { items: page.into_iter().map(|it| FreezeView::new(it, now)).collect(), token: more, partial }))
 }
 
 /// Set a freeze.

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 use weir_core::{Name, Namespace, Phase, PipelineKey, Reason};
 use weir_ports::Verb;
 
-use super::Why;
+use super::{Why, find};
 use crate::{
     caller::Caller,
     extract::{Input, Path},
@@ -85,7 +85,7 @@ pub(super) async fn list(
         let summary = PipelineSummary::new(known);
         !which.fits(&summary) || page.add(|| key.to_string(), || summary)
     });
-    Ok(Json(page.page()))
+    Ok(Json(page.page(&visible)))
 }
 
 /// Show everything about a pipeline.
@@ -99,8 +99,12 @@ pub(super) async fn show(
 ) -> Result<Json<PipelineView>, Problem> {
     caller.must(&shared, Verb::View, Some(&namespace)).await?;
     let (key, now) = (PipelineKey { namespace, name }, shared.backend.now());
-    let found = shared.world().look(&key, |known| PipelineView::new(known, now));
-    found.map(Json).ok_or_else(|| Problem::not_found(format!("there is no pipeline `{key}`")))
+    let unread = shared.world().unread(&key);
+    let found = shared.world().look(&key, |known| {
+        let told = known.definition().is_some() || unread.is_empty();
+        told.then(|| PipelineView::new(known, &unread, now))
+    });
+    found.flatten().map(Json).ok_or_else(|| find::missing(&shared, &key))
 }
 
 /// Suspend a pipeline: nothing is written to Git for it.

@@ -50,9 +50,7 @@ pub(super) async fn list(
     caller: Caller,
     List { which, paging }: List<Which>,
 ) -> Result<Json<Page<PromotionView>>, Problem> {
-    if let Some(namespace) = &which.namespace {
-        caller.must(&shared, Verb::View, Some(namespace)).await?;
-    }
+    let partial = caller.looks(&shared, which.namespace.as_ref()).await?.is_partial();
     let (skip, last) = begin(&paging)?;
     let mut query = query(which)?;
     (query.skip, query.limit) = (skip, paging.limit());
@@ -72,15 +70,15 @@ pub(super) async fn list(
             if items.len() == query.limit {
                 let end = over && place + 1 == past.len();
                 let next = (!end).then(|| token(&format!("{} {}", query.skip + place + 1, name(promotion))));
-                return Ok(Json(Page { items, token: next }));
+                return Ok(Json(Page { items, token: next, partial }));
             }
         }
         if over {
-            return Ok(Json(Page { items, token: None }));
+            return Ok(Json(Page { items, token: None, partial }));
         }
         query.skip += past.len();
     }
-    Ok(Json(Page { items, token: Some(token(&format!("{} ", query.skip))) }))
+    Ok(Json(Page { items, token: Some(token(&format!("{} ", query.skip))), partial }))
 }
 
 fn name(promotion: &weir_core::Promotion) -> String {

@@ -126,7 +126,7 @@ pub(super) async fn list(
         }
         true
     });
-    Ok(Json(page.page()))
+    Ok(Json(page.page(&visible)))
 }
 
 fn position(place: &str) -> Result<(PipelineKey, String, u64), Problem> {

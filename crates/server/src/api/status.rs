@@ -4,7 +4,6 @@ use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
 use weir_core::PlainState;
-use weir_ports::Verb;
 
 use crate::{caller::Caller, problem::Problem, router::Failed, settings::Authentication, state::Shared, view::Actor};
 
@@ -19,9 +18,12 @@ pub(crate) struct Status {
     actor: Actor,
     /// `open` or `tokens`.
     authentication: &'static str,
-    /// What is wrong with the definitions. Missing: the caller may not look at all namespaces.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problems: Option<Vec<String>>,
+    /// What is wrong with the definitions that the caller may look at; and what is wrong with Weir itself, for whoever
+    /// may look at all namespaces.
+    problems: Vec<String>,
+    /// Whether something may have been left out, because the caller may not look at all namespaces. Missing: no.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    partial: bool,
     /// How many there are of what the caller may look at.
     counts: Counts,
 }
@@ -55,7 +57,13 @@ pub(super) async fn status(State(shared): State<Shared>, caller: Caller) -> Resu
         }
         true
     });
-    let everything = caller.may(&shared, Verb::View, None).await?;
+    let flaws = shared.world().problems();
+    let (mine, others): (Vec<_>, Vec<_>) = flaws.iter().partition(|flaw| visible.sees_all(&flaw.pipelines));
+    let mut problems: Vec<_> = mine.into_iter().map(ToString::to_string).collect();
+    if visible.sees_everything() {
+        problems.extend(shared.backend.access_problem());
+        problems.extend(shared.trouble());
+    }
     Ok(Json(Status {
         version: env!("CARGO_PKG_VERSION"),
         ready: shared.world().is_ready(),
@@ -64,12 +72,8 @@ pub(super) async fn status(State(shared): State<Shared>, caller: Caller) -> Resu
             Authentication::Open { .. } => "open",
             Authentication::Tokens => "tokens",
         },
-        problems: everything.then(|| {
-            let mut problems = shared.world().problems();
-            problems.extend(shared.backend.access_problem());
-            problems.extend(shared.trouble());
-            problems
-        }),
+        problems,
+        partial: visible.is_partial() || !others.is_empty(),
         counts,
     }))
 }

@@ -131,7 +131,7 @@ pub(super) async fn list(
         }
         true
     });
-    Ok(Json(page.page()))
+    Ok(Json(page.page(&visible)))
 }
 
 /// Everything that is known of what runs in a pipeline, in order.

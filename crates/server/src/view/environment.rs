@@ -7,6 +7,7 @@ use weir_core::{
     Environment, EnvironmentPlan, ForgeKind, Gate, Merge, Plan, Running, RunningState, Strategy, TargetKey, explain,
 };
 use weir_engine::Known;
+use weir_ports::Flaw;
 
 use super::{Explanation, Hold, PromotionView, Release, Step, all};
 
@@ -78,6 +79,9 @@ pub(crate) struct TargetView {
     /// Why it cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unreachable: Option<UnreachableView>,
+    /// What else has to be known about it, such as that its `GitopsCluster` does not exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
     /// Its workloads.
     workloads: Vec<WorkloadView>,
 }
@@ -161,6 +165,7 @@ pub(crate) struct RefusalView {
 /// Shows one environment. `None`: the plan does not know it.
 pub(crate) fn environment(
     known: &Known,
+    unread: &[Flaw],
     environment: &Environment,
     plan: &Plan,
     now: Timestamp,
@@ -179,7 +184,7 @@ pub(crate) fn environment(
         promotion: known.newest(&environment.name).map(PromotionView::from),
         plan: planned(decided, plan.next_check),
         refusals: all(refusals),
-        explanation: explanation.into(),
+        explanation: Explanation::from(explanation).despite(unread),
     })
 }
 
@@ -202,6 +207,7 @@ fn target(known: &Known, environment: &Environment, key: &TargetKey) -> TargetVi
         detection: if known.snapshot().sightings.contains_key(key) { "watch" } else { "events" },
         release: record.and_then(|record| record.release.as_ref()).map(Release::from),
         healthy_since: record.and_then(|record| record.healthy_since),
+        message: known.snapshot().remark(key),
         unreachable: unreachable.map(|it| UnreachableView { error: it.error.to_string(), since: it.since }),
         workloads: workloads(known, environment, Some(key)),
     }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 use weir_core::{Situation, Weighs};
+use weir_ports::Flaw;
 
 use super::{PipelineRef, Release, Step};
 
@@ -28,7 +29,8 @@ pub(crate) struct Explanation {
     /// What will be done next.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<Step>,
-    /// What speaks against it, most binding first; then what speaks for it; then how the targets stand.
+    /// What is wrong with the definition; then what speaks against it, most binding first; then what speaks for it;
+    /// then how the targets stand.
     reasons: Vec<Because>,
     /// When time alone changes the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +42,7 @@ pub(crate) struct Explanation {
 pub(crate) struct Because {
     /// `against`, `for`, or `fact`.
     weighs: &'static str,
-    /// The hold, the gate, or the target.
+    /// The hold, the gate, the target, or `InvalidDefinition`.
     name: String,
     /// What it says.
     sentence: String,
@@ -72,6 +74,21 @@ impl From<weir_core::Explanation> for Explanation {
             reasons: it.reasons.into_iter().map(Because::from).collect(),
             next_check: it.next_check,
         }
+    }
+}
+
+impl Explanation {
+    /// The same of a pipeline whose definition cannot be read any more: what it was before is explained.
+    pub(crate) fn despite(mut self, unread: &[Flaw]) -> Self {
+        let because = |flaw: &Flaw| Because {
+            weighs: "fact",
+            name: "InvalidDefinition".to_owned(),
+            sentence: flaw.told(true),
+            since: None,
+            remedy: Some("correct the definition".to_owned()),
+        };
+        self.reasons.splice(..0, unread.iter().map(because));
+        self
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use weir_core::{Application, Environment, Phase, Reason, Running, RunningState, plan};
 use weir_engine::Known;
+use weir_ports::Flaw;
 
 use super::{EnvironmentView, Release, environment};
 
@@ -71,6 +72,9 @@ pub(crate) struct PipelineView {
     suspended: bool,
     /// Its environments, first to last.
     environments: Vec<EnvironmentView>,
+    /// What keeps its definition from being read. What is shown is the definition before, which is still in force.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<String>,
     /// When time alone changes something.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_check: Option<Timestamp>,
@@ -110,7 +114,7 @@ impl EnvironmentSummary {
 
 impl PipelineView {
     /// Shows everything about a pipeline, as it is decided now.
-    pub(crate) fn new(known: &Known, now: Timestamp) -> Self {
+    pub(crate) fn new(known: &Known, unread: &[Flaw], now: Timestamp) -> Self {
         let pipeline = known.pipeline();
         let plan = plan(pipeline, known.snapshot(), now);
         let each = pipeline.environments().iter();
@@ -120,7 +124,8 @@ impl PipelineView {
             workload: workload(known),
             defined: known.definition().is_some(),
             suspended: pipeline.suspended,
-            environments: each.filter_map(|it| environment(known, it, &plan, now)).collect(),
+            environments: each.filter_map(|it| environment(known, unread, it, &plan, now)).collect(),
+            problems: unread.iter().map(|flaw| flaw.told(true)).collect(),
             next_check: plan.next_check,
         }
     }

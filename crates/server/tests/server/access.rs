@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use weir_core::Phase;
+use weir_ports::{CatalogNotice, Flaw};
 
 use crate::{
     house::{House, SECRET},
@@ -75,13 +76,58 @@ async fn lists_show_only_namespaces_that_the_caller_may_view() {
     assert_eq!(house.get("/api/v1/freezes").await.names(), ["a"]);
     assert_eq!(house.get("/api/v1/audit").await.json["items"], json!([]));
     let status = house.get("/api/v1/status").await.ok(200).json;
-    assert_eq!(status["counts"]["pipelines"], 1);
-    assert!(status.get("problems").is_none());
+    assert_eq!((&status["counts"]["pipelines"], &status["partial"]), (&json!(1), &json!(true)));
 
     house.act_as("default-view");
     assert_eq!(house.get("/api/v1/pipelines").await.names(), ["podinfo"]);
     assert!(house.get("/api/v1/proposals").await.names().is_empty());
     assert_eq!(house.get("/api/v1/audit").await.json["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_was_left_out_for_lack_of_rights_is_said() {
+    let mut house = House::tokens().await;
+    house.act_as("admin");
+    house.post("/api/v1/freezes", json!({"name": "all", "reason": "x"})).await.ok(201);
+    let lists =
+        ["pipelines", "promotions", "proposals", "versions", "freezes", "audit"].map(|it| format!("/api/v1/{it}"));
+    for (who, partial) in [("admin", None), ("team-a-view", Some(&json!(true)))] {
+        house.act_as(who);
+        for path in &lists {
+            assert_eq!(house.get(path).await.ok(200).json.get("partial"), partial, "{who} {path}");
+        }
+    }
+    assert_eq!(house.get("/api/v1/pipelines?namespace=team-a").await.ok(200).json.get("partial"), None);
+}
+
+#[tokio::test]
+async fn whoever_may_view_nothing_is_told_which_right_is_missing() {
+    let mut house = House::tokens().await;
+    house.act_as("nobody");
+    for path in ["pipelines", "promotions", "proposals", "versions", "freezes", "audit", "status"] {
+        let told = house.get(&format!("/api/v1/{path}")).await;
+        let wanted =
+            "`nobody` does not have the right to view in any namespace that has pipelines; that takes the badge View";
+        assert_eq!(told.problem(403), wanted, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn people_see_the_problems_of_the_namespaces_that_they_may_view() {
+    let mut house = House::tokens().await;
+    let flaw = |pipelines: &[&str], problem: &str| {
+        let pipelines = pipelines.iter().map(|key| key.parse().unwrap()).collect();
+        Flaw { pipelines, unread: true, place: None, problem: problem.to_owned() }
+    };
+    let broken =
+        vec![flaw(&[SHOP], "mine"), flaw(&[PODINFO], "theirs"), flaw(&[SHOP, PODINFO], "both"), flaw(&[], "?")];
+    house.world.define(CatalogNotice::Problems(broken));
+    for (who, problems) in [("admin", json!(["mine", "theirs", "both", "?"])), ("team-a-view", json!(["mine"]))] {
+        house.act_as(who);
+        let status = house.get("/api/v1/status").await.ok(200).json;
+        assert_eq!(status["problems"], problems);
+        assert_eq!(status.get("partial").is_some(), who != "admin");
+    }
 }
 
 #[tokio::test]
@@ -107,10 +153,13 @@ async fn what_somebody_may_not_do_says_which_right_is_missing_where() {
         (format!("{proposal}/reviews"), json!({"verdict": "approved", "head": head})),
     ];
     house.act_as("team-a-view");
-    for (paths, right) in [(operate.as_slice(), "operate"), (approve.as_slice(), "approve")] {
+    let rights = [(operate.as_slice(), "operate", "Operate"), (approve.as_slice(), "approve", "Approve")];
+    for (paths, right, badge) in rights {
         for (path, body) in paths {
             let told = house.post(path, body.clone()).await;
-            let wanted = format!("`team-a-view` does not have the right to {right} in namespace `team-a`");
+            let wanted = format!(
+                "`team-a-view` does not have the right to {right} in namespace `team-a`; that takes the badge {badge}"
+            );
             assert_eq!(told.problem(403), wanted, "{path}");
         }
     }
@@ -126,7 +175,8 @@ async fn what_somebody_may_not_do_says_which_right_is_missing_where() {
         .map(|it| format!("/api/v1/{it}?namespace=team-a"));
     for path in reads.into_iter().chain(lists).chain(filtered.iter().map(String::as_str)) {
         let told = house.get(path).await;
-        let wanted = "`default-approve` does not have the right to view in namespace `team-a`";
+        let wanted =
+            "`default-approve` does not have the right to view in namespace `team-a`; that takes the badge View";
         assert_eq!(told.problem(403), wanted, "{path}");
     }
     assert!(house.journal.told().is_empty());
@@ -141,7 +191,8 @@ async fn what_concerns_all_namespaces_needs_the_right_in_all_of_them() {
     assert!(backup.problem(403).contains("loopback"));
     house.act_as("team-a-operate");
     let told = house.post("/api/v1/freezes", json!({"reason": "x"})).await;
-    assert_eq!(told.problem(403), "`team-a-operate` does not have the right to operate in all namespaces");
+    let wanted = "`team-a-operate` does not have the right to operate in all namespaces; that takes the badge Operate";
+    assert_eq!(told.problem(403), wanted);
     house.delete("/api/v1/freezes/all").await.problem(403);
     house.post("/api/v1/backup", json!({"file": "/tmp/x"})).await.problem(403);
     house.post("/api/v1/freezes", json!({"name": "a", "namespace": "team-a", "reason": "x"})).await.ok(201);

@@ -112,7 +112,7 @@ async fn nobody_hears_of_namespaces_that_they_may_not_view() {
     let mut stream = Stream::open(&house, None).await;
     stream.next().await.unwrap();
     house.promotion(&promotion(PODINFO, "qa", 1, "6.2.0", Phase::Pending)).await;
-    house.world.define(CatalogNotice::Problems(vec!["x".to_owned()]));
+    house.world.define(CatalogNotice::Problems(vec![weir_ports::Flaw::remark(Vec::new(), "x")]));
     house.act_as("admin");
     house.post("/api/v1/freezes", json!({"name": "hidden", "reason": "x"})).await.ok(201);
     house.promotion(&promotion(SHOP, "prod", 1, "2.0.0", Phase::Pending)).await;

@@ -252,7 +252,7 @@ metadata: {name: shop, namespace: team-a}
 spec:
   appRef: {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: shop}
   promotion:
-    strategy: {pull-request: {type: git, url: 'https://me:geheim@git.example.org/config.git', baseBranch: main}}
+    strategy: {pull-request: {type: git, url: 'https://geheim@git.example.org/config.git', baseBranch: main}}
   environments:
     - name: dev
       targets: [{namespace: shop-dev}]

@@ -195,4 +195,8 @@ impl Access for TestAccess {
         };
         Ok(namespace.is_some_and(|namespace| namespace.as_str() == home) && (what == right || what == Verb::View))
     }
+
+    fn right(&self, what: Verb) -> String {
+        format!("the badge {what:?}")
+    }
 }

@@ -1,8 +1,10 @@
 //! What is shown, and how lists are filtered and paged.
 
+use std::sync::Arc;
+
 use serde_json::json;
-use weir_core::Phase;
-use weir_ports::CatalogNotice;
+use weir_core::{Phase, Sighting};
+use weir_ports::{CatalogNotice, Flaw, Seen};
 
 use crate::{
     house::{House, upgraded},
@@ -72,6 +74,25 @@ async fn a_list_tells_how_each_environment_is_and_where() {
     house.report("dev", &failed).await.ok(202);
     let listed = house.get("/api/v1/pipelines?name=podinfo").await.ok(200).json;
     assert_eq!(listed["items"][0]["environments"][0]["health"], "failed");
+}
+
+#[tokio::test]
+async fn a_cluster_that_is_not_defined_is_told_with_its_targets_until_it_is() {
+    let house = House::open().await;
+    let key = PODINFO.parse().unwrap();
+    let interest = house.world.look(&key, |known| known.interest().cloned()).flatten().unwrap();
+    let see = |sighting: Option<Sighting>| {
+        let (pipeline, target) = (key.clone(), "default/dev/podinfo".parse().unwrap());
+        house.world.see(Seen { pipeline, interest: interest.clone(), target, sighting: sighting.map(Arc::new) });
+    };
+    see(None);
+    let words = "there is no GitopsCluster `default/dev`; Weir knows this target by signed events only";
+    let place = "/api/v1/pipelines/default/podinfo/environments/dev";
+    assert_eq!(house.get(place).await.ok(200).json["targets"][0]["message"], words);
+    let why = house.get(&format!("{place}/explain")).await.ok(200).json;
+    assert!(why["reasons"][0]["sentence"].as_str().unwrap().ends_with(words), "{why}");
+    see(Some(Sighting::default()));
+    assert_eq!(house.get(place).await.ok(200).json["targets"][0].get("message"), None);
 }
 
 #[tokio::test]
@@ -189,12 +210,44 @@ async fn what_runs_where_is_filtered_and_paged() {
 #[tokio::test]
 async fn the_status_tells_what_is_wrong_with_the_definitions() {
     let house = House::open().await;
-    house.world.define(CatalogNotice::Problems(vec!["a.yaml: line 3: no such field".to_owned()]));
+    house.world.define(CatalogNotice::Problems(vec![Flaw::remark(Vec::new(), "a.yaml: line 3: no such field")]));
     let status = house.get("/api/v1/status").await.ok(200).json;
     assert_eq!(status["ready"], true);
     assert_eq!(status["problems"][0], "a.yaml: line 3: no such field");
     assert_eq!(status["counts"]["pipelines"], 2);
     assert_eq!(status["actor"]["name"], "local");
+}
+
+#[tokio::test]
+async fn a_pipeline_that_cannot_be_read_is_told_with_what_is_in_force() {
+    let house = House::open().await;
+    let flaw = |key: &str| {
+        let (place, problem) = (Some("there".to_owned()), "spec.environments[0]: no".to_owned());
+        Flaw { pipelines: vec![key.parse().unwrap()], unread: true, place, problem }
+    };
+    house.world.define(CatalogNotice::Problems(vec![flaw(PODINFO), flaw("default/new")]));
+    for path in ["", "/environments/dev", "/environments/dev/explain"] {
+        let told = house.get(&format!("/api/v1/pipelines/default/new{path}")).await;
+        let wanted = "pipeline `default/new` cannot be read: spec.environments[0]: no; no definition is in force";
+        assert_eq!(told.problem(409), wanted);
+    }
+    let words = "spec.environments[0]: no; the definition before it is still in force";
+    let why = house.get("/api/v1/pipelines/default/podinfo/environments/qa/explain").await.ok(200).json;
+    let first = &why["reasons"][0];
+    assert_eq!((&first["name"], &first["sentence"]), (&json!("InvalidDefinition"), &json!(words)));
+    let shown = house.get("/api/v1/pipelines/default/podinfo").await.ok(200).json;
+    assert_eq!(shown["problems"], json!([words]));
+    house.world.define(CatalogNotice::Problems(Vec::new()));
+    let shown = house.get("/api/v1/pipelines/default/podinfo").await.ok(200).json;
+    assert_eq!(shown.get("problems"), None);
+}
+
+#[tokio::test]
+async fn a_pipeline_that_is_deleted_after_its_records_is_gone() {
+    let house = House::open().await;
+    house.get("/api/v1/pipelines/team-a/shop").await.ok(200);
+    house.world.define(CatalogNotice::Gone(SHOP.parse().unwrap()));
+    house.get("/api/v1/pipelines/team-a/shop").await.problem(404);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::{
 use kube::runtime::watcher::Event;
 use weir_api::{Pipeline, PipelineGroup, Shadowed, VersionRule, Violation};
 use weir_core::PipelineKey;
-use weir_ports::{CatalogNotice, Definition};
+use weir_ports::{CatalogNotice, Definition, Flaw};
 
 use crate::follow::Guarded;
 use crate::hub::pipelines::{GROUPS, PipelineObject, key};
@@ -18,7 +18,7 @@ use crate::hub::pipelines::{GROUPS, PipelineObject, key};
 pub(super) struct View {
     objects: BTreeMap<PipelineKey, BTreeMap<PipelineGroup, Object>>,
     defined: BTreeMap<PipelineKey, Arc<Definition>>,
-    problems: Vec<String>,
+    problems: Vec<Flaw>,
     /// What the present list of a group has brought so far.
     listing: BTreeMap<PipelineGroup, BTreeSet<PipelineKey>>,
     listed: BTreeSet<PipelineGroup>,
@@ -30,7 +30,7 @@ struct Object {
     /// What it said when it was last right.
     good: Option<Arc<Definition>>,
     /// What is wrong with it now.
-    problems: Vec<String>,
+    problems: Vec<Flaw>,
     is_going: bool,
 }
 
@@ -79,8 +79,13 @@ impl View {
             }
             Err(problems) => {
                 let problems: Vec<String> = problems;
-                let told = problems.iter().map(|problem| format!("pipeline `{key}` of `{group}`: {problem}"));
-                object.problems = told.collect();
+                let flaw = |problem| Flaw {
+                    pipelines: vec![key.clone()],
+                    unread: true,
+                    place: Some(format!("pipeline `{key}` of `{group}`")),
+                    problem,
+                };
+                object.problems = problems.into_iter().map(flaw).collect();
             }
         }
         self.settle(&key)
@@ -135,9 +140,12 @@ impl View {
     /// Everything that is wrong, if that is news.
     fn complain(&mut self) -> Option<CatalogNotice> {
         let problems = self.objects.iter().flat_map(|(key, groups)| {
-            let shadowed = (groups.len() == GROUPS.len())
-                .then(|| Shadowed { namespace: key.namespace.to_string(), name: key.name.to_string() }.to_string());
-            groups.values().flat_map(|object| object.problems.clone()).chain(shadowed)
+            let shadowed = (groups.len() == GROUPS.len()).then(|| {
+                let shadowed = Shadowed { namespace: key.namespace.to_string(), name: key.name.to_string() };
+                Flaw::remark(vec![key.clone()], shadowed.to_string())
+            });
+            // What is wrong with one that has no effect has no effect either.
+            groups.values().take(1).flat_map(|object| object.problems.clone()).chain(shadowed)
         });
         let problems: Vec<_> = problems.collect();
         if problems == self.problems {

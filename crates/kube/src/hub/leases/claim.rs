@@ -34,9 +34,10 @@ impl Claim {
         let spec = lease.and_then(|lease| lease.spec.clone()).unwrap_or_default();
         let holder = spec.holder_identity.clone().filter(|holder| !holder.is_empty());
         match holder {
-            Some(holder) if holder == self.identity => Move::Have(self.spec(&spec, false)),
+            Some(holder) if holder == self.identity => Move::Have(self.spec(&spec, None)),
             Some(_) if self.is_alive(lease, &spec, now) => Move::Leave,
-            _ => Move::Have(self.spec(&spec, true)),
+            // The first to have it has taken it from nobody.
+            _ => Move::Have(self.spec(&spec, Some(i32::from(lease.is_some())))),
         }
     }
 
@@ -54,15 +55,16 @@ impl Claim {
         now.duration_since(since) < theirs.map_or(self.duration, Duration::from_secs)
     }
 
-    fn spec(&self, before: &LeaseSpec, anew: bool) -> LeaseSpec {
+    /// What to write. `turns`: it is taken anew, and changes hands that often by that.
+    fn spec(&self, before: &LeaseSpec, turns: Option<i32>) -> LeaseSpec {
         let now = MicroTime(Timestamp::now());
-        let turns = before.lease_transitions.unwrap_or_default();
+        let known = before.lease_transitions.unwrap_or_default();
         LeaseSpec {
             holder_identity: Some(self.identity.clone()),
             lease_duration_seconds: Some(i32::try_from(self.duration.as_secs().max(1)).unwrap_or(i32::MAX)),
-            acquire_time: if anew { Some(now.clone()) } else { before.acquire_time.clone() },
+            acquire_time: if turns.is_some() { Some(now.clone()) } else { before.acquire_time.clone() },
             renew_time: Some(now),
-            lease_transitions: Some(if anew { turns.saturating_add(1) } else { turns }),
+            lease_transitions: Some(known.saturating_add(turns.unwrap_or_default())),
             ..before.clone()
         }
     }
@@ -105,6 +107,18 @@ mod tests {
         assert!(!takes(&mut claim, Some(&lease("b", "2")), after(13)), "it has renewed");
         assert!(!takes(&mut claim, Some(&lease("b", "2")), after(24)));
         assert!(takes(&mut claim, Some(&lease("b", "2")), after(25)));
+    }
+
+    #[test]
+    fn a_lease_counts_how_often_it_was_taken_from_another() {
+        let mut claim = Claim::new("a".to_owned(), Duration::from_secs(12));
+        let mut turns = |lease: Option<&Lease>| match claim.next(lease, Instant::now()) {
+            Move::Leave => None,
+            Move::Have(spec) => spec.lease_transitions,
+        };
+        assert_eq!(turns(None), Some(0), "the first has it from nobody");
+        assert_eq!(turns(Some(&lease("a", "1"))), Some(0));
+        assert_eq!(turns(Some(&lease("", "2"))), Some(1), "somebody gave it back");
     }
 
     #[test]

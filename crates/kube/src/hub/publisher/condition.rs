@@ -28,10 +28,7 @@ const TRYING: [&str; 7] = [
 pub(super) fn conditions(shown: &Shown<'_>, decided: &Plan, line: &str) -> Vec<Condition> {
     let generation = shown.generation;
     if let Some(problem) = shown.problems.first() {
-        return vec![
-            condition("Ready", false, "InvalidDefinition", problem, generation),
-            condition("Stalled", true, "InvalidDefinition", problem, generation),
-        ];
+        return stalled("InvalidDefinition", problem, generation);
     }
     let holds = || decided.environments.iter().flat_map(|environment| &environment.holds);
     let one_of = |names: &[&str]| holds().find(|hold: &&Hold| names.contains(&hold.reason.name()));
@@ -58,6 +55,14 @@ pub(super) fn conditions(shown: &Shown<'_>, decided: &Plan, line: &str) -> Vec<C
     }
     // The word that the Weave controller uses.
     vec![condition("Ready", true, "ReconciliationSucceeded", line, generation)]
+}
+
+/// Nothing moves until somebody changes the object.
+pub(super) fn stalled(reason: &str, message: &str, generation: i64) -> Vec<Condition> {
+    vec![
+        condition("Ready", false, reason, message, generation),
+        condition("Stalled", true, reason, message, generation),
+    ]
 }
 
 /// A target that cannot be read, even if no release waits for it.

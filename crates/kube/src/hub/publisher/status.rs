@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use weir_api::{
-    ClusterKind, ClusterRef, EnvironmentStatus, PipelineStatus, TargetStatus, WaitingApproval, WorkloadStatus,
+    ClusterKind, ClusterRef, EnvironmentStatus, PipelineStatus, Shadowed, TargetStatus, WaitingApproval, WorkloadStatus,
 };
 use weir_core::{
-    Environment, EnvironmentPlan, EnvironmentRecord, Plan, Reason, Release, Running, RunningState, Snapshot, TargetKey,
-    apply, plan,
+    Environment, EnvironmentPlan, EnvironmentRecord, PipelineKey, Plan, Reason, Release, Running, RunningState,
+    Snapshot, TargetKey, apply, plan,
 };
 
-use super::{Shown, condition};
+use super::{PipelineObject, Shown, condition};
 
 /// How long the one line about all environments may be.
 const LINE: usize = 1024;
@@ -66,8 +67,23 @@ impl Shown<'_> {
             ready: unreachable.is_none() && known.is_some_and(|known| known.healthy_since.is_some()),
             revision: known.and_then(|known| known.release.as_ref()).map(ToString::to_string),
             error: unreachable.map(|unreachable| unreachable.error.to_string()),
+            message: self.snapshot.remark(target),
             workloads: (!running.is_empty()).then(|| running.iter().take(WORKLOADS).map(workload).collect()),
         }
+    }
+}
+
+/// The status of a Pipeline that has no effect.
+pub(super) fn shadowed(key: &PipelineKey, object: &PipelineObject, now: Timestamp) -> PipelineStatus {
+    let generation = object.metadata.generation.unwrap_or_default();
+    let known = object.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    let words = Shadowed { namespace: key.namespace.to_string(), name: key.name.to_string() }.to_string();
+    let conditions = condition::stalled("Shadowed", &words, generation);
+    PipelineStatus {
+        observed_generation: Some(generation),
+        conditions: Some(condition::with_times(conditions, known, now)),
+        suspended: None,
+        environments: None,
     }
 }
 
