@@ -30,6 +30,7 @@ mod reads;
 mod records;
 #[cfg(test)]
 mod ui;
+#[cfg(test)]
 mod waits;
 #[cfg(test)]
 mod webhook;
