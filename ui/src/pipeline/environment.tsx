@@ -86,6 +86,7 @@ function TargetCard({ target }: { target: Target }) {
           {target.unreachable.error} (<For since={target.unreachable.since} />)
         </p>
       )}
+      {target.message && <p className="text-wait wrap-anywhere">{target.message}</p>}
       <Workloads workloads={target.workloads} />
     </li>
   );

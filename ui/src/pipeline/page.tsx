@@ -24,6 +24,7 @@ export function PipelinePage() {
 }
 
 function Whole({ pipeline }: { pipeline: Pipeline }) {
+  const problems = pipeline.problems ?? [];
   return (
     <>
       <nav aria-label="Where this is" className="text-sm text-muted">
@@ -47,6 +48,18 @@ function Whole({ pipeline }: { pipeline: Pipeline }) {
           <SuspendOrResume pipeline={pipeline} />
         </div>
       </div>
+      {problems.length > 0 && (
+        <section role="alert" className="card mb-4 border-bad p-4">
+          <h2 className="font-semibold text-bad">Its definition cannot be read; the one before is still in force</h2>
+          <ul className="mt-1 list-disc pl-5">
+            {problems.map((problem) => (
+              <li key={problem} className="wrap-anywhere">
+                {problem}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
       <ol className="flex flex-col items-stretch gap-3 lg:flex-row lg:overflow-x-auto lg:pb-4">
         {pipeline.environments.map((environment, place) => (
           <Fragment key={environment.name}>

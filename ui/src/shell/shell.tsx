@@ -99,11 +99,20 @@ function Who() {
   );
 }
 
+/** Lists that are short because of rights look like lists that are complete. */
+function Partial() {
+  return (
+    <p className="border-b border-line bg-raised px-4 py-1 text-sm text-muted">
+      You see the namespaces that you may look at; there may be more.
+    </p>
+  );
+}
+
 /** What is wrong with Weir itself, or with definitions. */
 function Problems() {
   const { data } = useQuery(status);
   const problems = data?.problems ?? [];
-  if (problems.length === 0) return null;
+  if (problems.length === 0) return data?.partial ? <Partial /> : null;
   return (
     <details className="border-b border-line bg-bad/10 px-4 py-2">
       <summary className="cursor-pointer font-medium text-bad">
