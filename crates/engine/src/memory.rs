@@ -89,11 +89,6 @@ impl Memory {
         known.insert(key.clone(), (head.clone(), shown));
     }
 
-    /// Remembers which commit is on a promotion's branch.
-    pub(crate) fn pushed(&self, key: &PromotionKey, commit: &CommitId) {
-        self.is_new_push(key, commit);
-    }
-
     /// Whether it was not known that this commit is on a promotion's branch. From now on it is.
     pub(crate) fn is_new_push(&self, key: &PromotionKey, commit: &CommitId) -> bool {
         let mut known = self.pushed.lock().unwrap_or_else(PoisonError::into_inner);

@@ -140,7 +140,7 @@ impl<P: Ports> Engine<P> {
 
     /// Whether it is time to act for a pipeline. If not, it is looked at again when that changes.
     fn acts_for(&self, pipeline: &PipelineKey) -> bool {
-        self.ports.ownership().owns(pipeline) && self.world.is_seen(pipeline)
+        self.ports.ownership().owns(pipeline) && self.world.is_settled(pipeline)
     }
 
     /// Queues whatever has to be looked at because something changed.

@@ -138,6 +138,8 @@ impl World {
                     tracing::warn!(%problem, "a definition is wrong; what it said last stays in force");
                 }
                 index.problems = problems;
+                // What could not be decided on because of them may be now.
+                self.wake.notify_one();
                 self.changes.tell(Change { pipeline: None, what: What::Problems });
             }
             CatalogNotice::Listed => {
@@ -267,14 +269,14 @@ impl World {
         self.wake.notify_one();
     }
 
-    /// What has to be looked at since this was last asked. Nothing, until the world is ready; and of a pipeline, until all
-    /// its targets have been seen.
+    /// What has to be looked at since this was last asked. Nothing, until the world is ready; and of a pipeline, until it
+    /// can be decided on.
     pub(crate) fn wakes(&self) -> Wakes {
         let index = self.read();
         if !index.defined || !index.listed {
             return Wakes::default();
         }
-        let waits = |key: &PipelineKey| index.pipelines.get(key).is_some_and(|known| !known.is_seen());
+        let waits = |key: &PipelineKey| !index.is_settled(key);
         let mut woken = self.woken();
         let Wakes { decide, carry } = mem::take(&mut *woken);
         let (wait, decide) = decide.into_iter().partition(waits);
@@ -284,9 +286,9 @@ impl World {
         Wakes { decide, carry }
     }
 
-    /// Whether all targets of a pipeline have been seen.
-    pub(crate) fn is_seen(&self, pipeline: &PipelineKey) -> bool {
-        self.read().pipelines.get(pipeline).is_none_or(Known::is_seen)
+    /// Whether a pipeline can be decided on.
+    pub(crate) fn is_settled(&self, pipeline: &PipelineKey) -> bool {
+        self.read().is_settled(pipeline)
     }
 
     /// Returns when something has changed since [`wakes`](Self::wakes) was asked.
@@ -310,5 +312,14 @@ impl World {
 impl Index {
     fn frozen(&self) -> Vec<Freeze> {
         self.freezes.values().map(|(freeze, _)| freeze.clone()).collect()
+    }
+
+    /// Whether a pipeline can be decided on: all its targets have been seen, and it is certain how it is defined. One that
+    /// has records and no definition is gone, unless what defines it cannot be read: then nothing of it is touched.
+    fn is_settled(&self, key: &PipelineKey) -> bool {
+        let Some(known) = self.pipelines.get(key) else { return true };
+        let may_be_about_it = |flaw: &Flaw| flaw.pipelines.is_empty() || flaw.pipelines.contains(key);
+        let is_unread = || self.problems.iter().any(|flaw| flaw.unread && may_be_about_it(flaw));
+        known.is_seen() && !(known.is_untold() && is_unread())
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::{Mutex as Turn, oneshot};
 use weir_core::CommitId;
-use weir_ports::{Doing, Push, RepoAccess, RepoError};
+use weir_ports::{Doing, Push, Pushed, RepoAccess, RepoError};
 
 use crate::{
     fault::{Fault, gist},
@@ -34,11 +34,11 @@ pub(crate) struct Queue {
 struct Waiting {
     push: Push,
     who: Fingerprint,
-    answer: oneshot::Sender<Result<(), RepoError>>,
+    answer: oneshot::Sender<Result<Pushed, RepoError>>,
 }
 
 impl Queue {
-    fn add(&self, push: &Push, who: Fingerprint) -> oneshot::Receiver<Result<(), RepoError>> {
+    fn add(&self, push: &Push, who: Fingerprint) -> oneshot::Receiver<Result<Pushed, RepoError>> {
         let (answer, receiver) = oneshot::channel();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push(Waiting { push: push.clone(), who, answer });
@@ -64,7 +64,7 @@ impl Repository {
         sign_in: &SignIn,
         access: &RepoAccess,
         push: &Push,
-    ) -> Result<(), RepoError> {
+    ) -> Result<Pushed, RepoError> {
         loop {
             let mut answer = self.queue.add(push, sign_in.fingerprint);
             let turn = tokio::select! {
@@ -101,13 +101,13 @@ impl Repository {
         sign_in: &SignIn,
         access: &RepoAccess,
         pushes: &[&Push],
-    ) -> Vec<Result<(), RepoError>> {
+    ) -> Vec<Result<Pushed, RepoError>> {
         let generation = self.cache.generation();
         let mut verdicts = self.push_once(git, sign_in, pushes).await;
         if pushes.len() > 1 {
             for (push, verdict) in pushes.iter().zip(&mut verdicts) {
                 if verdict.may_be_for_others() {
-                    *verdict = self.push_once(git, sign_in, &[push]).await.pop().unwrap_or(Verdict::Done);
+                    *verdict = self.push_once(git, sign_in, &[push]).await.pop().unwrap_or(Verdict::Done(Pushed::Now));
                 }
             }
         }
@@ -142,10 +142,11 @@ impl Repository {
         push: &Push,
         verdict: Verdict,
         generation: u64,
-    ) -> Result<(), RepoError> {
+    ) -> Result<Pushed, RepoError> {
         let repository = access.url.clone();
         let fault = match verdict {
-            Verdict::Done | Verdict::Stale => return Ok(()),
+            Verdict::Done(pushed) => return Ok(pushed),
+            Verdict::Stale => return Ok(Pushed::Before),
             Verdict::Refused(reason) => {
                 return Err(RepoError::Protected { repository, branch: push.branch.clone(), reason });
             }
@@ -162,7 +163,7 @@ impl Repository {
                 Err(RepoError::NoCommit { repository, doing: Doing::Pushing, commit: commit.clone() })
             }
             (Err(fault), _) => Err(fault.into_error(Doing::Pushing, &access.url)),
-            (Ok(()), _) => Ok(()),
+            (Ok(()), _) => Ok(Pushed::Now),
         }
     }
 
@@ -209,10 +210,10 @@ impl Repository {
     }
 }
 
-fn stale_answer(access: &RepoAccess, push: &Push, now: Option<CommitId>) -> Result<(), RepoError> {
+fn stale_answer(access: &RepoAccess, push: &Push, now: Option<CommitId>) -> Result<Pushed, RepoError> {
     let (repository, branch) = (access.url.clone(), push.branch.clone());
     match now {
-        now if now == push.commit => Ok(()),
+        now if now == push.commit => Ok(Pushed::Before),
         Some(now) => Err(RepoError::Moved { repository, branch, now }),
         None => Err(RepoError::NoBranch { repository, branch }),
     }
@@ -221,7 +222,7 @@ fn stale_answer(access: &RepoAccess, push: &Push, now: Option<CommitId>) -> Resu
 /// What became of one branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Verdict {
-    Done,
+    Done(Pushed),
     /// It was not where it was expected to be.
     Stale,
     /// The server does not want it.
@@ -245,7 +246,8 @@ fn verdict(line: &str, told: &str) -> Option<(String, Option<Verdict>)> {
     let (flag, names, summary) = (fields.next()?, fields.next()?, fields.next()?);
     let name = names.rsplit_once(':')?.1.to_owned();
     let verdict = match flag {
-        " " | "+" | "-" | "*" | "=" => Some(Verdict::Done),
+        "=" => Some(Verdict::Done(Pushed::Before)),
+        " " | "+" | "-" | "*" => Some(Verdict::Done(Pushed::Now)),
         "!" => refusal(summary, told),
         _ => return None,
     };
@@ -277,9 +279,9 @@ mod tests {
     fn every_line_of_a_push_has_its_verdict() {
         let of = |line: &str| verdict(line, "").map(|(name, verdict)| (name, verdict.unwrap()));
         let main = || "refs/heads/main".to_owned();
-        assert_eq!(of(" \tabc:refs/heads/main\t1..2"), Some((main(), Verdict::Done)));
-        assert_eq!(of("=\tabc:refs/heads/main\t[up to date]"), Some((main(), Verdict::Done)));
-        assert_eq!(of("-\t:refs/heads/main\t[deleted]"), Some((main(), Verdict::Done)));
+        assert_eq!(of(" \tabc:refs/heads/main\t1..2"), Some((main(), Verdict::Done(Pushed::Now))));
+        assert_eq!(of("=\tabc:refs/heads/main\t[up to date]"), Some((main(), Verdict::Done(Pushed::Before))));
+        assert_eq!(of("-\t:refs/heads/main\t[deleted]"), Some((main(), Verdict::Done(Pushed::Now))));
         assert_eq!(of("!\tabc:refs/heads/main\t[rejected] (stale info)"), Some((main(), Verdict::Stale)));
         assert_eq!(
             of("!\tabc:refs/heads/main\t[remote rejected] (hook declined)"),

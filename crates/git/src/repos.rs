@@ -10,7 +10,7 @@ use std::{
 
 use thiserror::Error;
 use weir_core::{BranchName, CommitId};
-use weir_ports::{Change, ConfigRepos, Doing, FileQuery, Push, RepoAccess, RepoError, RepoFile};
+use weir_ports::{Change, ConfigRepos, Doing, FileQuery, Push, Pushed, RepoAccess, RepoError, RepoFile};
 
 use crate::{
     cache::Cache,
@@ -129,7 +129,7 @@ impl ConfigRepos for GitRepos {
         repository.heed(&sign_in, made).unwrap_or_else(|fault| Err(fault.into_error(Doing::Preparing, &access.url)))
     }
 
-    async fn push(&self, access: &RepoAccess, push: &Push) -> Result<(), RepoError> {
+    async fn push(&self, access: &RepoAccess, push: &Push) -> Result<Pushed, RepoError> {
         let (sign_in, repository) = self.sign_in(access, Doing::Pushing)?;
         repository.push(&self.git, &sign_in, access, push).await
     }

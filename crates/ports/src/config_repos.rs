@@ -42,11 +42,21 @@ pub trait ConfigRepos: Send + Sync {
     fn prepare(&self, access: &RepoAccess, change: &Change)
     -> impl Future<Output = Result<CommitId, RepoError>> + Send;
 
-    /// Moves one branch, if it is where it is expected to be. A branch that is already where it shall be is a success.
+    /// Moves one branch, if it is where it is expected to be. A branch that is already where it shall be is a success, too;
+    /// who of several has moved it is told apart by that.
     ///
     /// Pushes to one repository that come within a short moment go out together; each gets its own answer, and one that
     /// is refused does not take the others with it.
-    fn push(&self, access: &RepoAccess, push: &Push) -> impl Future<Output = Result<(), RepoError>> + Send;
+    fn push(&self, access: &RepoAccess, push: &Push) -> impl Future<Output = Result<Pushed, RepoError>> + Send;
+}
+
+/// How a branch came to where it shall be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pushed {
+    /// By this push.
+    Now,
+    /// It was there already.
+    Before,
 }
 
 /// Which repository, and what opens it.

@@ -67,5 +67,5 @@ async fn commit(folder: &Folder, repos: &GitRepos, version: &str, broken: bool) 
         at: Timestamp::now(),
     };
     let made = repos.prepare(&access, &change).await?;
-    Ok(repos.push(&access, &Push { branch: base, commit: Some(made), expect: Some(head) }).await)
+    Ok(repos.push(&access, &Push { branch: base, commit: Some(made), expect: Some(head) }).await.map(drop))
 }

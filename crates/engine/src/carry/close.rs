@@ -70,7 +70,7 @@ impl<P: Ports> Carrier<'_, P> {
             let push = Push { branch: load.branch.clone(), commit: None, expect: Some(tip) };
             match self.ports.repos().push(&load.access, &push).await {
                 // Somebody was faster, or writes to it right now.
-                Ok(()) | Err(RepoError::NoBranch { .. } | RepoError::Moved { .. }) => load.tip = None,
+                Ok(_) | Err(RepoError::NoBranch { .. } | RepoError::Moved { .. }) => load.tip = None,
                 Err(error) => return Err(error.into()),
             }
         }

@@ -1,7 +1,7 @@
 //! An open proposal with the release on its branch.
 
 use weir_core::{Branch, CommitId, Intent, Promotion};
-use weir_ports::{Change, Clock as _, ConfigRepos as _, Push, RepoError};
+use weir_ports::{Change, Clock as _, ConfigRepos as _, Push, Pushed, RepoError};
 
 use super::{Carrier, Load, Proposed, Trouble, places::Edited, words};
 use crate::ports::Ports;
@@ -32,17 +32,19 @@ impl<P: Ports> Carrier<'_, P> {
         if !self.wants(&load.promotion.key, &Intent::Propose) {
             return Err(Trouble::Unwanted);
         }
+        let mut pushed = Pushed::Before;
         if load.tip.as_ref() != Some(&commit) {
             let push = Push { branch: load.branch.clone(), commit: Some(commit.clone()), expect: load.tip.clone() };
-            match self.ports.repos().push(&load.access, &push).await {
+            pushed = match self.ports.repos().push(&load.access, &push).await {
                 // Somebody removed the branch since it was looked at.
                 Err(RepoError::NoBranch { .. }) => return Err(Trouble::Stale),
                 pushed => pushed?,
-            }
+            };
             load.tip = Some(commit.clone());
-            self.memory.pushed(&load.promotion.key, &commit);
-        } else if load.proposed.is_missing_there() && self.memory.is_new_push(&load.promotion.key, &commit) {
-            // A forge may open two for two who ask at once; of two pushes only one can win.
+        }
+        let is_news = self.memory.is_new_push(&load.promotion.key, &commit);
+        if is_news && pushed == Pushed::Before && load.proposed.is_missing_there() {
+            // A forge may open two for two who ask at once; of two pushes only one moves the branch.
             return Err(Trouble::Pushed);
         }
         // The push may have taken long.

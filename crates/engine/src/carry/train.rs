@@ -130,7 +130,7 @@ impl<P: Ports> Carrier<'_, P> {
             Err(trouble) => Err(trouble),
         };
         match pushed {
-            Ok(()) => answers.into_iter().map(|answer| answer.map(|_| Arrived { base: tip.clone() })).collect(),
+            Ok(_) => answers.into_iter().map(|answer| answer.map(|_| Arrived { base: tip.clone() })).collect(),
             Err(trouble) => answers.into_iter().map(|answer| answer.and(Err(trouble.clone()))).collect(),
         }
     }

@@ -15,6 +15,8 @@ use weir_ports::{Definition, Interest, PipelineRecord, Record, RecordKey, Record
 #[derive(Debug)]
 pub struct Known {
     definition: Option<Arc<Definition>>,
+    /// Whether it was told that it is no longer defined.
+    is_gone: bool,
     record: PipelineRecord,
     /// As it is decided on: suspended if the definition or a person says so, deleted if it is no longer defined.
     pub(crate) pipeline: Pipeline,
@@ -39,6 +41,7 @@ impl Known {
     pub(super) fn new(key: &PipelineKey, freezes: Vec<Freeze>) -> Self {
         Self {
             definition: None,
+            is_gone: false,
             record: PipelineRecord::default(),
             pipeline: Pipeline::deleted(key.clone()),
             snapshot: Snapshot { freezes, ..Snapshot::default() },
@@ -69,9 +72,14 @@ impl Known {
         self.interest.as_ref()
     }
 
-    /// Whether every target has been looked at, so that it can be decided on.
+    /// Whether every target has been looked at.
     pub fn is_seen(&self) -> bool {
         self.unseen.is_empty()
+    }
+
+    /// Whether nothing was told of its definition since the start: neither what it says, nor that it is gone.
+    pub(super) fn is_untold(&self) -> bool {
+        self.definition.is_none() && !self.is_gone
     }
 
     /// The proposals that Weir keeps itself, oldest first.
@@ -113,6 +121,7 @@ impl Known {
         self.pipeline.clone_from(&definition.pipeline);
         self.look_for(Interest::of(&definition));
         self.definition = Some(definition);
+        self.is_gone = false;
         self.settle();
         news
     }
@@ -120,6 +129,7 @@ impl Known {
     /// It is not defined any more. What it was is kept, so that what is open can be closed.
     pub(super) fn undefine(&mut self) {
         self.definition = None;
+        self.is_gone = true;
         self.pipeline.deleted = true;
         self.interest = None;
         self.unseen.clear();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use weir_core::{ApprovalGate, Approvers, Gate, Merge, Outcome, Phase, PlainState};
 use weir_engine::Denied;
-use weir_ports::{DeedQuery, Journal as _, Record, RecordKey, Store as _};
+use weir_ports::{DeedQuery, Flaw, Journal as _, Record, RecordKey, Store as _};
 use weir_testkit::sim::Weather;
 
 use crate::{
@@ -431,5 +431,39 @@ fn what_a_person_asked_for_before_a_process_may_act_is_done_when_it_may() {
         assert_eq!(stage.phase(), Some(("1.1.0".to_owned(), Phase::Proposed)));
         stage.own(true);
         stage.until_phase("1.1.0", Phase::Delivered).await;
+    });
+}
+
+#[test]
+fn what_cannot_be_read_after_a_restart_is_not_taken_for_deleted() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let stage = Stage::with(pull_request());
+        let proposed = async {
+            stage.report("dev", "1.1.0").await;
+            stage.until_phase("1.1.0", Phase::Proposed).await;
+            stage.open().key
+        };
+        let key = RecordKey::Proposal(stage.play(proposed).await);
+        let is_open = async || {
+            let kept = stage.sim.store.get(&key).await.unwrap().unwrap().record;
+            matches!(kept, Record::Proposal(proposal) if proposal.state == PlainState::Open)
+        };
+        // The process that begins now finds a file that it cannot read, and does not know what is in it.
+        stage.sim.catalog.remove(stage.key.clone());
+        let flaw = Flaw { pipelines: Vec::new(), unread: true, place: None, problem: "broken".to_owned() };
+        stage.sim.catalog.complain(vec![flaw]);
+        let told = async {
+            tokio::time::sleep(Duration::from_hours(1)).await;
+            assert!(is_open().await);
+            // The file is deleted: now it is certain.
+            stage.sim.catalog.complain(Vec::new());
+            tokio::time::sleep(Duration::from_mins(1)).await;
+            assert!(!is_open().await);
+        };
+        tokio::select! {
+            () = stage.another(Weather::default()) => {}
+            () = told => {}
+        }
     });
 }

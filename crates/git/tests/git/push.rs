@@ -3,7 +3,7 @@
 use std::fs;
 
 use weir_core::CommitId;
-use weir_ports::{ConfigRepos, Push, RepoError};
+use weir_ports::{ConfigRepos, Push, Pushed, RepoError};
 
 use crate::world::{World, branch, push};
 
@@ -34,8 +34,8 @@ async fn a_branch_is_made_moved_and_removed() {
 async fn what_is_done_already_is_a_success() {
     let world = World::new();
     let made = world.prepare(&[("a.yaml", Some(b"1"))]).await.unwrap();
-    world.push(&made, "promotion", None).await.unwrap();
-    world.push(&made, "promotion", None).await.unwrap();
+    assert_eq!(world.push(&made, "promotion", None).await.unwrap(), Pushed::Now);
+    assert_eq!(world.push(&made, "promotion", None).await.unwrap(), Pushed::Before);
     let remove = Push { branch: branch("promotion"), commit: None, expect: Some(made) };
     world.repos.push(&world.access(), &remove).await.unwrap();
     world.repos.push(&world.access(), &remove).await.unwrap();
@@ -127,12 +127,12 @@ async fn each_of_many_pushes_gets_its_own_answer() {
     ];
     let access = world.access();
     let answers = join_all(wanted.iter().map(|push| world.repos.push(&access, push))).await;
-    assert!(matches!(answers[0], Ok(())), "{answers:?}");
+    assert!(matches!(answers[0], Ok(Pushed::Now)), "{answers:?}");
     assert!(matches!(answers[1], Err(RepoError::Protected { .. })), "{answers:?}");
     assert!(matches!(answers[2], Err(RepoError::Moved { .. })), "{answers:?}");
     assert!(matches!(answers[3], Err(RepoError::NoCommit { .. })), "{answers:?}");
     assert!(matches!(answers[4], Err(RepoError::NoBranch { .. })), "{answers:?}");
-    assert!(matches!(answers[5], Ok(())), "{answers:?}");
+    assert!(matches!(answers[5], Ok(Pushed::Now)), "{answers:?}");
 }
 
 #[tokio::test]
@@ -143,9 +143,9 @@ async fn a_hook_that_refuses_one_branch_does_not_refuse_the_others() {
     let wanted = [push(&made, "one", None), push(&made, "locked", None), push(&made, "two", None)];
     let access = world.access();
     let answers = join_all(wanted.iter().map(|push| world.repos.push(&access, push))).await;
-    assert!(matches!(answers[0], Ok(())), "{answers:?}");
+    assert!(matches!(answers[0], Ok(Pushed::Now)), "{answers:?}");
     assert!(matches!(&answers[1], Err(RepoError::Protected { reason, .. }) if reason.contains("not that one")));
-    assert!(matches!(answers[2], Ok(())), "{answers:?}");
+    assert!(matches!(answers[2], Ok(Pushed::Now)), "{answers:?}");
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn of_two_pushes_to_one_branch_the_second_learns_that_it_moved() {
     let access = world.access();
     let wanted = [push(&first, "promotion", None), push(&second, "promotion", None)];
     let answers = join_all(wanted.iter().map(|push| world.repos.push(&access, push))).await;
-    assert!(matches!(answers[0], Ok(())), "{answers:?}");
+    assert!(matches!(answers[0], Ok(Pushed::Now)), "{answers:?}");
     assert!(matches!(&answers[1], Err(RepoError::Moved { now, .. }) if *now == first), "{answers:?}");
 }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use weir_core::{BranchName, CommitId, RepoUrl};
 use weir_git::{GitRepos, Settings};
 use weir_ports::{
-    Change, ConfigRepos, FileChange, FilePath, FileQuery, PathGlob, Push, RepoAccess, RepoError, Signature,
+    Change, ConfigRepos, FileChange, FilePath, FileQuery, PathGlob, Push, Pushed, RepoAccess, RepoError, Signature,
 };
 
 pub(crate) const MARKER: &str = "$promotion";
@@ -125,7 +125,7 @@ impl World {
         commit: &CommitId,
         branch_name: &str,
         expect: Option<&CommitId>,
-    ) -> Result<(), RepoError> {
+    ) -> Result<Pushed, RepoError> {
         self.repos.push(&self.access(), &push(commit, branch_name, expect)).await
     }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use weir_core::{BranchName, CommitId};
-use weir_ports::{Change, ConfigRepos, FileQuery, Push, RepoAccess, RepoError, RepoFile};
+use weir_ports::{Change, ConfigRepos, FileQuery, Push, Pushed, RepoAccess, RepoError, RepoFile};
 
 use super::Metrics;
 
@@ -51,7 +51,7 @@ impl<R: ConfigRepos> ConfigRepos for Timed<R> {
         self.time("prepare", self.repos.prepare(access, change)).await
     }
 
-    async fn push(&self, access: &RepoAccess, push: &Push) -> Result<(), RepoError> {
+    async fn push(&self, access: &RepoAccess, push: &Push) -> Result<Pushed, RepoError> {
         self.time("push", self.repos.push(access, push)).await
     }
 }

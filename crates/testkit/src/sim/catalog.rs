@@ -8,7 +8,7 @@ use std::{
 use futures_util::{Stream, stream};
 use tokio::sync::Notify;
 use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
-use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, Secret};
+use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, Flaw, Secret};
 
 /// The definitions.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +31,11 @@ impl SimCatalog {
         self.tell(CatalogNotice::Gone(key));
     }
 
+    /// Tells everything that is wrong with the definitions.
+    pub fn complain(&self, problems: Vec<Flaw>) {
+        self.tell(CatalogNotice::Problems(problems));
+    }
+
     fn tell(&self, notice: CatalogNotice) {
         self.0.log.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
         self.0.changed.notify_waiters();
@@ -39,7 +44,7 @@ impl SimCatalog {
     /// What is defined now.
     fn list(&self) -> (VecDeque<CatalogNotice>, usize) {
         let log = self.0.log.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut now: BTreeMap<PipelineKey, Arc<Definition>> = BTreeMap::new();
+        let (mut now, mut problems) = (BTreeMap::new(), Vec::new());
         for notice in log.iter() {
             match notice {
                 CatalogNotice::Defined(definition) => {
@@ -48,11 +53,13 @@ impl SimCatalog {
                 CatalogNotice::Gone(key) => {
                     now.remove(key);
                 }
-                CatalogNotice::Problems(_) | CatalogNotice::Listed => {}
+                CatalogNotice::Problems(told) => problems.clone_from(told),
+                CatalogNotice::Listed => {}
             }
         }
         let defined = now.into_values().map(CatalogNotice::Defined);
-        (defined.chain([CatalogNotice::Listed]).collect(), log.len())
+        let problems = (!problems.is_empty()).then_some(CatalogNotice::Problems(problems));
+        (defined.chain(problems).chain([CatalogNotice::Listed]).collect(), log.len())
     }
 }
 

@@ -10,7 +10,8 @@ use std::{
 use jiff::Timestamp;
 use weir_core::{BranchName, CommitId};
 use weir_ports::{
-    Change, Clock as _, ConfigRepos, Doing, FileChange, FilePath, FileQuery, Push, RepoAccess, RepoError, RepoFile,
+    Change, Clock as _, ConfigRepos, Doing, FileChange, FilePath, FileQuery, Push, Pushed, RepoAccess, RepoError,
+    RepoFile,
 };
 
 use super::{
@@ -279,7 +280,7 @@ impl ConfigRepos for SimRepos {
         .await
     }
 
-    async fn push(&self, access: &RepoAccess, push: &Push) -> Result<(), RepoError> {
+    async fn push(&self, access: &RepoAccess, push: &Push) -> Result<Pushed, RepoError> {
         let asked = self.clock.now();
         let mut landing = Landing { repos: self, access, push, asked, is_over: false };
         let pushed = self.call(access, Doing::Pushing, |state| state.push(access, push, asked)).await;
@@ -307,11 +308,11 @@ impl Drop for Landing<'_> {
 }
 
 impl State {
-    fn push(&mut self, access: &RepoAccess, push: &Push, asked: Timestamp) -> Result<(), RepoError> {
+    fn push(&mut self, access: &RepoAccess, push: &Push, asked: Timestamp) -> Result<Pushed, RepoError> {
         let (repository, branch) = (access.url.clone(), push.branch.clone());
         let now = self.branches.get(&branch).cloned();
         if now == push.commit {
-            return Ok(());
+            return Ok(Pushed::Before);
         }
         if now != push.expect {
             return Err(match now {
@@ -335,7 +336,7 @@ impl State {
         };
         self.pushes += 1;
         self.moves.extend(moves);
-        Ok(())
+        Ok(Pushed::Now)
     }
 }
 

@@ -77,6 +77,8 @@ impl View {
                 object.good = Some(Arc::new(definition));
                 object.problems.clear();
             }
+            // What goes away need not be right.
+            Err(_) if object.is_going => object.problems.clear(),
             Err(problems) => {
                 let problems: Vec<String> = problems;
                 let flaw = |problem| Flaw {
