@@ -51,6 +51,7 @@ const PAGES: Record<string, [path: () => string, there: (page: Page) => Promise<
         for (const part of document.querySelectorAll("details")) part.open = true;
       });
       await page.getByRole("cell", { name: "POST /promotion/default/podinfo/dev" }).waitFor();
+      await page.getByText("kind: Pipeline").waitFor();
     },
   ],
   fleet: [() => "/fleet", (page) => page.getByRole("columnheader", { name: /prod/ }).waitFor()],

@@ -21,8 +21,8 @@ use futures_core::Stream;
 use futures_util::stream;
 use thiserror::Error;
 use tokio::sync::watch;
-use weir_core::{ClusterKey, Name, Namespace};
-use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, Secret};
+use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
+use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, ManifestUnread, Secret};
 
 use file::File;
 use look::Look;
@@ -163,6 +163,14 @@ impl Catalog for FolderCatalog {
 
     async fn kubeconfig(&self, cluster: &ClusterKey) -> Result<Option<Name>, ClusterError> {
         Ok(self.view.borrow().clusters.get(cluster).cloned())
+    }
+
+    async fn manifest(&self, pipeline: &PipelineKey) -> Result<Option<String>, ManifestUnread> {
+        let Some(place) = self.view.borrow().places.get(pipeline).cloned() else { return Ok(None) };
+        let failed = |reason| ManifestUnread { pipeline: pipeline.clone(), reason };
+        let read = tokio::task::spawn_blocking(move || place.document()).await;
+        let text = read.map_err(|error| failed(error.to_string()))?;
+        text.map(Some).map_err(|error| failed(error.to_string()))
     }
 
     async fn secret(&self, namespace: &Namespace, name: &Name) -> Result<Secret, CatalogError> {

@@ -17,6 +17,9 @@ pub trait Catalog: Send + Sync {
     /// The Secret with the kubeconfig of a cluster, in the cluster's namespace. `None`: no such cluster is defined.
     fn kubeconfig(&self, cluster: &ClusterKey) -> impl Future<Output = Result<Option<Name>, ClusterError>> + Send;
 
+    /// The definition of a pipeline as people wrote it, in YAML. `None`: there is none.
+    fn manifest(&self, pipeline: &PipelineKey) -> impl Future<Output = Result<Option<String>, ManifestUnread>> + Send;
+
     /// A Secret, as it is now.
     fn secret(&self, namespace: &Namespace, name: &Name) -> impl Future<Output = Result<Secret, CatalogError>> + Send;
 }
@@ -89,6 +92,16 @@ pub enum CatalogError {
         /// What went wrong.
         reason: String,
     },
+}
+
+/// The definition of a pipeline cannot be shown.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("reading the definition of `{pipeline}` failed: {reason}")]
+pub struct ManifestUnread {
+    /// Which pipeline.
+    pub pipeline: PipelineKey,
+    /// What went wrong.
+    pub reason: String,
 }
 
 /// The definition of a cluster cannot be read.

@@ -31,7 +31,7 @@ mod scrub;
 mod store;
 
 pub use access::{Access, AccessError, Verb};
-pub use catalog::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, Secret};
+pub use catalog::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, ManifestUnread, Secret};
 pub use clock::Clock;
 pub use clusters::{Clusters, Interest, Seen};
 pub use config_repos::{Change, ConfigRepos, FileChange, FileQuery, Push, Pushed, RepoAccess, RepoFile, Signature};

@@ -28,6 +28,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(pipelines::list))
         .routes(routes!(pipelines::show))
+        .routes(routes!(pipelines::manifest))
         .routes(routes!(pipelines::suspend))
         .routes(routes!(pipelines::resume))
         .routes(routes!(environments::show))

@@ -11,8 +11,8 @@ use weir_core::{
 };
 use weir_engine::{Asked, Denied, Difference, NoDifference, People, Ports, World, difference};
 use weir_ports::{
-    Access, AccessError, Catalog as _, CatalogError, Clock as _, DeedQuery, HistoryQuery, Journal, Noted, Record,
-    RecordKey, RecordVersion, Secret, Store as _, StoreError, Stored, Verb,
+    Access, AccessError, Catalog as _, CatalogError, Clock as _, DeedQuery, HistoryQuery, Journal, ManifestUnread,
+    Noted, Record, RecordKey, RecordVersion, Secret, Store as _, StoreError, Stored, Verb,
 };
 
 /// What a server works with.
@@ -53,6 +53,7 @@ pub(crate) trait Backend: Send + Sync {
     fn world(&self) -> &World;
     fn now(&self) -> Timestamp;
     fn secret<'a>(&'a self, home: &'a Namespace, name: &'a Name) -> BoxFuture<'a, Result<Secret, CatalogError>>;
+    fn manifest<'a>(&'a self, pipeline: &'a PipelineKey) -> BoxFuture<'a, Result<Option<String>, ManifestUnread>>;
     fn get<'a>(&'a self, key: &'a RecordKey) -> BoxFuture<'a, Result<Option<Stored>, StoreError>>;
     fn create(&self, record: Record) -> BoxFuture<'_, Result<RecordVersion, StoreError>>;
     fn replace(&self, record: Record, at: RecordVersion) -> BoxFuture<'_, Result<RecordVersion, StoreError>>;
@@ -119,6 +120,10 @@ where
 
     fn secret<'a>(&'a self, home: &'a Namespace, name: &'a Name) -> BoxFuture<'a, Result<Secret, CatalogError>> {
         Box::pin(self.ports.catalog().secret(home, name))
+    }
+
+    fn manifest<'a>(&'a self, pipeline: &'a PipelineKey) -> BoxFuture<'a, Result<Option<String>, ManifestUnread>> {
+        Box::pin(self.ports.catalog().manifest(pipeline))
     }
 
     fn get<'a>(&'a self, key: &'a RecordKey) -> BoxFuture<'a, Result<Option<Stored>, StoreError>> {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use weir_core::NamingError;
 use weir_engine::{Denied, NoDifference};
-use weir_ports::{AccessError, RepoError, StoreError};
+use weir_ports::{AccessError, ManifestUnread, RepoError, StoreError};
 
 use crate::view::Hold;
 
@@ -165,6 +165,12 @@ impl From<StoreError> for Problem {
 impl From<AccessError> for Problem {
     fn from(error: AccessError) -> Self {
         Self::unavailable("access", error.to_string())
+    }
+}
+
+impl From<ManifestUnread> for Problem {
+    fn from(error: ManifestUnread) -> Self {
+        Self::unavailable("definitions", error.to_string())
     }
 }
 

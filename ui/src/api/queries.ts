@@ -1,6 +1,6 @@
 /** What can be asked for, and under which key the answer is kept. `live/` knows from the keys what to ask for again. */
 import { queryOptions } from "@tanstack/react-query";
-import { type Query, read, readAll, type Schemas } from "./client";
+import { type Query, read, readAll, type Schemas, send } from "./client";
 
 export type Pipeline = Schemas["PipelineView"];
 export type PipelineSummary = Schemas["PipelineSummary"];
@@ -29,6 +29,12 @@ export const pipeline = (namespace: string, name: string) =>
   queryOptions({
     queryKey: ["pipeline", namespace, name],
     queryFn: ({ signal }) => read<Pipeline>(`/pipelines/${namespace}/${name}`, {}, signal),
+  });
+
+export const manifest = (namespace: string, name: string) =>
+  queryOptions({
+    queryKey: ["manifest", namespace, name],
+    queryFn: async ({ signal }) => (await send(`/pipelines/${namespace}/${name}/manifest`, { signal })).text(),
   });
 
 export const promotions = (which: Query) =>

@@ -78,6 +78,8 @@ export function concerns(change: Changed, key: readonly unknown[]): boolean {
     case "promotion":
     case "proposal":
       return !change.pipeline || change.pipeline.namespace === namespace;
+    case "manifest":
+      return ours && change.kind === "definition";
     case "pipelines":
     case "diff":
       return false;

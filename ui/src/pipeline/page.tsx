@@ -9,6 +9,7 @@ import { Badge } from "../parts/badge";
 import { Ago } from "../parts/time";
 import { Entry } from "./entry";
 import { EnvironmentColumn } from "./environment";
+import { Manifest } from "./manifest";
 import { Triggers } from "./triggers";
 
 const route = getRouteApi("/pipelines/$namespace/$name");
@@ -69,6 +70,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }) {
         ))}
       </ol>
       <Triggers pipeline={pipeline} />
+      <Manifest pipeline={pipeline} />
     </>
   );
 }

@@ -10,10 +10,10 @@ mod view;
 use futures_core::Stream;
 use futures_util::{StreamExt as _, stream};
 use k8s_openapi::api::core::v1;
-use kube::{Api, Client};
+use kube::{Api, Client, api::DynamicObject};
 use weir_api::{GitopsCluster, PipelineGroup};
-use weir_core::{ClusterKey, Name, Namespace};
-use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Secret};
+use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
+use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, ManifestUnread, Secret};
 
 use super::{
     fault,
@@ -59,6 +59,19 @@ impl Catalog for HubCatalog {
         Name::new(&secret).map(Some).map_err(|error| failed(error.to_string()))
     }
 
+    async fn manifest(&self, pipeline: &PipelineKey) -> Result<Option<String>, ManifestUnread> {
+        let failed = |reason| ManifestUnread { pipeline: pipeline.clone(), reason };
+        for group in GROUPS {
+            let (home, resource) = (pipeline.namespace.as_str(), resource(group));
+            let objects: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), home, &resource);
+            let found = objects.get_opt(pipeline.name.as_str()).await;
+            if let Some(object) = found.map_err(|error| failed(fault::sentence(&error)))? {
+                return written(object).map(Some).map_err(|error| failed(error.to_string()));
+            }
+        }
+        Ok(None)
+    }
+
     async fn secret(&self, namespace: &Namespace, name: &Name) -> Result<Secret, CatalogError> {
         let secrets: Api<v1::Secret> = Api::namespaced(self.client.clone(), namespace.as_str());
         match secrets.get_opt(name.as_str()).await {
@@ -73,6 +86,18 @@ impl Catalog for HubCatalog {
             }),
         }
     }
+}
+
+/// An object as people wrote it: without its status, and what the API server adds.
+fn written(mut object: DynamicObject) -> Result<String, serde_saphyr::ser_error::Error> {
+    const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+    let kube::api::ObjectMeta { name, namespace, labels, annotations, .. } = object.metadata;
+    let annotations = annotations.map(|all| all.into_iter().filter(|(key, _)| key != APPLIED).collect());
+    object.metadata = kube::api::ObjectMeta { name, namespace, labels, annotations, ..Default::default() };
+    if let Some(fields) = object.data.as_object_mut() {
+        fields.remove("status");
+    }
+    serde_saphyr::to_string(&object)
 }
 
 /// Weir has no right to read Secrets by itself: whoever owns a namespace gives it one, for the Secrets that count.

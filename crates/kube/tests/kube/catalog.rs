@@ -172,3 +172,18 @@ async fn a_secret_is_read_by_its_name_and_with_no_other_right() {
     let none = admin.secret(&home, &"none".parse().unwrap()).await.unwrap_err();
     assert_eq!(none, CatalogError::NoSecret { namespace: home, name: "none".parse().unwrap() });
 }
+
+#[tokio::test]
+async fn a_definition_is_shown_as_it_was_written() {
+    let ground = ground("written").await;
+    let pipeline = ground.pipeline("podinfo").await;
+    let shown = catalog(&ground).manifest(&pipeline.parse().unwrap()).await.unwrap().unwrap();
+    for words in ["kind: Pipeline", "name: podinfo", "environments:"] {
+        assert!(shown.contains(words), "{shown}");
+    }
+    for words in ["managedFields", "resourceVersion", "uid", "status", "finalizers"] {
+        assert!(!shown.contains(words), "{shown}");
+    }
+    let missing = format!("{}/nothing", ground.namespace).parse().unwrap();
+    assert_eq!(catalog(&ground).manifest(&missing).await, Ok(None));
+}

@@ -21,7 +21,9 @@ use weir_core::{
     WorkloadKey, WorkloadState,
 };
 use weir_kube::leaf::{LeafSettings, Leaves};
-use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Clusters, Interest, Secret, Seen};
+use weir_ports::{
+    Catalog, CatalogError, CatalogNotice, ClusterError, Clusters, Interest, ManifestUnread, Secret, Seen,
+};
 use weir_testkit::servers::{Cluster, Leaf};
 
 use crate::ground::next;
@@ -90,6 +92,10 @@ fn key(cluster: &str) -> ClusterKey {
 impl Catalog for Directory {
     fn watch(&self) -> impl Stream<Item = CatalogNotice> + Send + Unpin + 'static {
         futures_util::stream::pending()
+    }
+
+    async fn manifest(&self, _: &PipelineKey) -> Result<Option<String>, ManifestUnread> {
+        Ok(None)
     }
 
     async fn kubeconfig(&self, cluster: &ClusterKey) -> Result<Option<Name>, ClusterError> {

@@ -1,6 +1,6 @@
 //! One file: what it says, what it said last, and what is wrong with it.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{fmt, fs, io, path::Path, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
@@ -45,6 +45,16 @@ pub(super) struct Place {
     column: usize,
 }
 
+impl Place {
+    /// The document that begins there, as it is in the file now.
+    pub(super) fn document(&self) -> io::Result<String> {
+        let text = fs::read_to_string(&*self.file)?;
+        let ends = |line: &&str| line.starts_with("---") || line.starts_with("...");
+        let lines = text.lines().skip(self.line.saturating_sub(1)).take_while(|line| !ends(line));
+        Ok(lines.flat_map(|line| [line, "\n"]).collect())
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
@@ -55,7 +65,7 @@ impl File {
     /// Reads it anew. If anything is wrong, what it said before stays in force.
     pub(super) fn read(&mut self, path: &Path) {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path);
+        let text = fs::read_to_string(path);
         self.is_unread = text.is_err();
         match text {
             // Many programs empty a file before they write it.

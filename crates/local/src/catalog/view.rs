@@ -16,6 +16,8 @@ use super::file::{Defined, File, Place};
 #[derive(Default)]
 pub(super) struct View {
     pub(super) definitions: BTreeMap<PipelineKey, Arc<Definition>>,
+    /// Where they are written.
+    pub(super) places: BTreeMap<PipelineKey, Place>,
     pub(super) secrets: BTreeMap<(Namespace, Name), Secret>,
     /// The Secrets with the kubeconfigs of clusters.
     pub(super) clusters: BTreeMap<ClusterKey, Name>,
@@ -84,6 +86,7 @@ impl View {
             let rivals: Vec<_> = groups.iter().filter_map(|group| all.get(&(key, *group)).copied()).collect();
             if let Some(chosen) = self.choose(&rivals) {
                 self.definitions.insert(key.clone(), Arc::clone(&chosen.definition));
+                self.places.insert(key.clone(), chosen.place.clone());
             }
         }
     }

@@ -268,3 +268,16 @@ fn a_folder_that_is_missing_is_an_error_at_the_start() {
     let words = "reading the manifests in `/nowhere/at/all` failed; name a folder that Weir may read";
     assert_eq!(error.to_string(), words);
 }
+
+#[tokio::test]
+async fn a_definition_is_shown_as_it_was_written() {
+    let (one, two) = (pipeline("one", "dev"), format!("# Ours.\n{}", pipeline("two", "qa")));
+    let (world, _) = World::new(&[("both.yaml", &format!("---\n{one}---\n{two}...\n"))]).await;
+    let shown = async |name: &str| world.catalog.manifest(&format!("default/{name}").parse().unwrap()).await;
+    assert_eq!(shown("one").await.unwrap().unwrap(), one);
+    assert!(shown("two").await.unwrap().unwrap().ends_with(&pipeline("two", "qa")));
+    assert_eq!(shown("three").await, Ok(None));
+    fs::remove_file(world.folder.path().join("both.yaml")).unwrap();
+    let words = shown("one").await.map_err(|error| error.to_string());
+    assert!(words.is_err_and(|it| it.starts_with("reading the definition of `default/one` failed: ")), "it is gone");
+}

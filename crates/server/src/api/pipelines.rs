@@ -1,6 +1,11 @@
 //! Pipelines.
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header::CONTENT_TYPE},
+    response::{IntoResponse as _, Response},
+};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use weir_core::{Name, Namespace, Phase, PipelineKey, Reason};
@@ -105,6 +110,22 @@ pub(super) async fn show(
         told.then(|| PipelineView::new(known, &unread, now))
     });
     found.flatten().map(Json).ok_or_else(|| find::missing(&shared, &key))
+}
+
+/// Show the definition of a pipeline as people wrote it, in YAML.
+#[utoipa::path(get, path = "/pipelines/{namespace}/{name}/manifest", tag = "pipelines",
+    params(("namespace" = String, Path), ("name" = String, Path)),
+    responses((status = 200, content_type = "application/yaml", body = String), Failed))]
+pub(super) async fn manifest(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path((namespace, name)): Path<(Namespace, Name)>,
+) -> Result<Response, Problem> {
+    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    let key = PipelineKey { namespace, name };
+    let found = shared.backend.manifest(&key).await?;
+    let text = found.ok_or_else(|| Problem::not_found(format!("there is no definition of a pipeline `{key}`")))?;
+    Ok(([(CONTENT_TYPE, "application/yaml")], text).into_response())
 }
 
 /// Suspend a pipeline: nothing is written to Git for it.

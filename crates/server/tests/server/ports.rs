@@ -12,7 +12,7 @@ use weir_core::{Actor, ClusterKey, Name, Namespace, PlainProposal, Promotion, Pr
 use weir_engine::Ports;
 use weir_ports::{
     Access, AccessError, Catalog, CatalogError, CatalogNotice, Clock, ClusterError, Deed, DeedQuery, HistoryQuery,
-    Journal, Noted, Secret, StoreError, Verb,
+    Journal, ManifestUnread, Noted, Secret, StoreError, Verb,
 };
 use weir_server::Timed;
 use weir_testkit::sim::{Sim, SimClusters, SimForge, SimOwnership, SimRepos, SimStore};
@@ -103,6 +103,10 @@ impl TestCatalog {
 impl Catalog for TestCatalog {
     fn watch(&self) -> impl Stream<Item = CatalogNotice> + Send + Unpin + 'static {
         stream::iter([CatalogNotice::Listed])
+    }
+
+    async fn manifest(&self, pipeline: &weir_core::PipelineKey) -> Result<Option<String>, ManifestUnread> {
+        Ok((pipeline.name.as_str() == "podinfo").then(|| "kind: Pipeline\n".to_owned()))
     }
 
     async fn kubeconfig(&self, _: &ClusterKey) -> Result<Option<Name>, ClusterError> {

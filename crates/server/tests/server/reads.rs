@@ -96,6 +96,17 @@ async fn a_cluster_that_is_not_defined_is_told_with_its_targets_until_it_is() {
 }
 
 #[tokio::test]
+async fn a_definition_is_shown_as_it_was_written() {
+    let house = House::open().await;
+    let told = house.get("/api/v1/pipelines/default/podinfo/manifest").await.ok(200);
+    assert_eq!((told.header("content-type"), &*told.text), ("application/yaml", "kind: Pipeline\n"));
+    house.get("/api/v1/pipelines/default/nothing/manifest").await.problem(404);
+    let mut house = House::tokens().await;
+    house.act_as("team-a-view");
+    house.get("/api/v1/pipelines/default/podinfo/manifest").await.problem(403);
+}
+
+#[tokio::test]
 async fn gates_are_shown_as_sentences() {
     let house = House::open().await;
     let prod = house.get("/api/v1/pipelines/team-a/shop/environments/prod").await.ok(200).json;

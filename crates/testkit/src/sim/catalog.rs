@@ -8,7 +8,7 @@ use std::{
 use futures_util::{Stream, stream};
 use tokio::sync::Notify;
 use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
-use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, Flaw, Secret};
+use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, Flaw, ManifestUnread, Secret};
 
 /// The definitions.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +82,10 @@ impl Catalog for SimCatalog {
                 }
             }
         }))
+    }
+
+    async fn manifest(&self, _: &PipelineKey) -> Result<Option<String>, ManifestUnread> {
+        Ok(None)
     }
 
     async fn kubeconfig(&self, _: &ClusterKey) -> Result<Option<Name>, ClusterError> {
