@@ -263,6 +263,11 @@ impl Reason {
         "Deploying",
     ];
 
+    /// Whether it is the trouble of the last step that was tried, which is tried again by itself.
+    pub fn is_trouble(&self) -> bool {
+        matches!(self, Self::RepositoryUnavailable { .. } | Self::ForgeUnavailable { .. } | Self::RateLimited { .. })
+    }
+
     /// Its name, as CLI, API, status and pull request show it.
     pub fn name(&self) -> &'static str {
         Self::NAMES[self.rank()]

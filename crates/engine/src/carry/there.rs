@@ -3,7 +3,11 @@
 use weir_core::{BranchName, CommitId, Hold, Intent, Promotion, Proposal, ProposalState, Reason, Release, Repository};
 use weir_ports::{Between, Clock as _, Forge as _, ForgeAccess, PullRequest, PullRequestState, Shown, Wanted};
 
-use super::{Carrier, Load, Proposed, Trouble, places::Edited, words};
+use super::{
+    Carrier, Load, Proposed, Trouble,
+    places::Edited,
+    words::{self, Turn},
+};
 use crate::ports::Ports;
 
 /// The label of the pull requests that are ours.
@@ -34,7 +38,7 @@ impl<P: Ports> Carrier<'_, P> {
             between: between(promotion, load.repository, &load.branch),
             title: words::pull_request_title(promotion),
             body: self.body(promotion, edited),
-            once: words::mark(&promotion.key),
+            once: words::mark(promotion),
             label: Some(LABEL.to_owned()),
         };
         let opened = self.ports.forge().ensure(access, &wanted).await?;
@@ -48,8 +52,8 @@ impl<P: Ports> Carrier<'_, P> {
         let Promotion { key, leg, phase, release, .. } = &load.promotion;
         let known = leg.facts.proposal.as_ref().filter(|known| known.id == found.id);
         // What was over before this promotion took its turn says nothing about it, nor what a later one opened.
-        let turn = words::turn(key, &found.body);
-        if turn.is_some_and(|turn| turn > key.ordinal) || !found.is_open() && turn != Some(key.ordinal) {
+        let (turn, ours) = (words::turn(key, &found.body), Turn::of(&load.promotion));
+        if turn.is_some_and(|turn| turn.is_after(ours)) || !found.is_open() && turn != Some(ours) {
             return Ok(None);
         }
         let state = match (&found.state, known.map(|known| &known.state)) {
@@ -71,7 +75,7 @@ impl<P: Ports> Carrier<'_, P> {
         let written = leg.facts.branch.as_ref();
         let proposed: Option<Release> = match known {
             // Its text is still that of the release before: whoever pushed did not come to changing it.
-            _ if open && turn != Some(key.ordinal) => None,
+            _ if open && turn != Some(ours) => None,
             Some(known) if known.head == found.head => known.release.clone(),
             _ => written.is_some_and(|written| written.intended == found.head).then(|| release.clone()),
         };

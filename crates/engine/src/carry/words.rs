@@ -50,14 +50,36 @@ pub(super) fn sign(key: &PromotionKey) -> String {
     format!("<!-- weir: {}/{} #", key.pipeline, key.environment)
 }
 
+/// Whose turn it is. The number alone does not tell: a pipeline that is deleted and made again begins anew with the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Turn {
+    ordinal: u64,
+    /// When it began, in seconds.
+    begun: i64,
+}
+
+impl Turn {
+    pub(super) fn of(promotion: &Promotion) -> Self {
+        let begun = promotion.history.first().map(|turn| turn.at.as_second()).unwrap_or_default();
+        Self { ordinal: promotion.key.ordinal, begun }
+    }
+
+    /// Whether it comes after another of the same pipeline. What an earlier pipeline of that name left comes after none.
+    pub(super) fn is_after(self, other: Self) -> bool {
+        self.ordinal > other.ordinal && self.begun >= other.begun
+    }
+}
+
 /// What the text of the proposal of one promotion contains, and of no other.
-pub(super) fn mark(key: &PromotionKey) -> String {
-    format!("{}{} -->", sign(key), key.ordinal)
+pub(super) fn mark(promotion: &Promotion) -> String {
+    let Turn { ordinal, begun } = Turn::of(promotion);
+    format!("{}{ordinal} since {begun} -->", sign(&promotion.key))
 }
 
 /// Whose turn the text of a proposal into the same environment speaks of.
-pub(super) fn turn(key: &PromotionKey, body: &str) -> Option<u64> {
-    body.rsplit_once(&sign(key))?.1.split_once(" -->")?.0.parse().ok()
+pub(super) fn turn(key: &PromotionKey, body: &str) -> Option<Turn> {
+    let (ordinal, begun) = body.rsplit_once(&sign(key))?.1.split_once(" -->")?.0.split_once(" since ")?;
+    Some(Turn { ordinal: ordinal.parse().ok()?, begun: begun.parse().ok()? })
 }
 
 /// One revision if that is all there is to say.
@@ -130,7 +152,7 @@ pub(super) fn body(promotion: &Promotion, edits: &[Edit], source: &Source<'_>) -
     let _ = write!(
         text,
         "\n<details><summary>metadata</summary>\n\n!!! DO NOT EDIT !!!\n\n{path}\n\n{}\n</details>\n",
-        mark(key)
+        mark(promotion)
     );
     text
 }
@@ -190,10 +212,14 @@ mod tests {
     #[test]
     fn the_text_of_a_proposal_tells_whose_turn_it_is() {
         let (prod, other) = (key("default/app", "prod"), key("default/app", "prod-eu"));
-        let body = format!("about {} and\n{}\n", mark(&other), mark(&PromotionKey { ordinal: 12, ..prod.clone() }));
-        assert_eq!(turn(&prod, &body), Some(12));
-        assert_eq!(turn(&other, &body), Some(1));
+        let of = |key: &PromotionKey, turn: &str| format!("{}{turn} -->", sign(key));
+        let body = format!("about {} and\n{}\n", of(&other, "1 since 5"), of(&prod, "12 since 70"));
+        let (twelfth, first) = (Turn { ordinal: 12, begun: 70 }, Turn { ordinal: 1, begun: 5 });
+        assert_eq!(turn(&prod, &body), Some(twelfth));
+        assert_eq!(turn(&other, &body), Some(first));
         assert_eq!(turn(&key("default/web", "prod"), &body), None);
+        assert!(twelfth.is_after(first) && !first.is_after(twelfth));
+        assert!(!twelfth.is_after(Turn { ordinal: 1, begun: 71 }), "an earlier pipeline left it");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use weir_core::{
-    EnvironmentName, Freeze, Intent, Pipeline, PipelineKey, PlainProposal, PlainState, Promotion, PromotionKey,
+    EnvironmentName, Freeze, Hold, Intent, Pipeline, PipelineKey, PlainProposal, PlainState, Promotion, PromotionKey,
     ProposalState, Snapshot, TargetKey,
 };
 use weir_ports::{Definition, Interest, PipelineRecord, Record, RecordKey, RecordVersion, Seen};
@@ -27,6 +27,11 @@ pub struct Known {
     unseen: BTreeSet<TargetKey>,
     proposals: BTreeMap<PromotionKey, PlainProposal>,
     versions: BTreeMap<RecordKey, RecordVersion>,
+}
+
+/// What holds a promotion beside the trouble of its own last step: that it failed is no reason to take it again.
+fn others(promotion: &Promotion) -> impl Iterator<Item = &Hold> {
+    promotion.holds.iter().filter(|hold| !hold.reason.is_trouble())
 }
 
 /// What a record told.
@@ -195,7 +200,10 @@ impl Known {
                 let place = self.snapshot.promotions.iter().position(|known| known.key == promotion.key);
                 let before = place.and_then(|place| self.snapshot.promotions[place].leg.intent.as_ref());
                 let intends = promotion.leg.intent.is_some() && promotion.leg.intent.as_ref() != before;
-                let held = place.is_some_and(|place| self.snapshot.promotions[place].holds != promotion.holds);
+                let held = place.is_some_and(|place| {
+                    let before = others(&self.snapshot.promotions[place]);
+                    !before.eq(others(&promotion))
+                });
                 if intends || held && self.is_on_a_forge(&promotion) {
                     carry = Some(promotion.key.clone());
                 }

@@ -88,6 +88,53 @@ fn of_two_who_both_act_only_one_opens_a_pull_request() {
 }
 
 #[test]
+fn a_forge_that_is_down_is_asked_less_and_less_often() {
+    let weather = Weather { delay: 50, ..Weather::default() };
+    let environments = vec![environment("dev", None, Vec::new()), environment("prod", Some(on_a_forge()), Vec::new())];
+    story!(stage = Stage::under(weather, &[pipeline("default/app", environments)]); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        stage.sim.forge.set_down(true);
+        stage.report("dev", "1.2.0").await;
+        stage.until_held("ForgeUnavailable").await;
+        let before = stage.sim.store.writes();
+        tokio::time::sleep(Duration::from_mins(10)).await;
+        let writes = stage.sim.store.writes() - before;
+        assert!(writes < 60, "{writes} writes in ten minutes");
+        stage.sim.forge.set_down(false);
+        stage.until_proposed_there("1.2.0").await;
+    });
+}
+
+#[test]
+fn what_an_earlier_pipeline_of_the_name_left_on_the_forge_says_nothing() {
+    let environments = vec![environment("dev", None, Vec::new()), environment("prod", Some(on_a_forge()), Vec::new())];
+    let app = pipeline("default/app", environments);
+    story!(stage = Stage::of(std::slice::from_ref(&app)); {
+        stage.report("dev", "1.1.0").await;
+        stage.until_proposed_there("1.1.0").await;
+        stage.sim.catalog.remove(stage.key.clone());
+        stage.until("it is closed", || !stage.sim.forge.all()[0].seen.is_open()).await;
+        stage.forget_everything().await;
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        stage.define(&app);
+        stage.report("dev", "1.2.0").await;
+        assert_eq!(&*stage.until_proposed_there("1.2.0").await.seen.id, "2");
+        assert!(stage.sim.forge.merge_by("2", "ada"));
+        stage.until_phase("1.2.0", Phase::Delivered).await;
+        stage.report("prod", "1.2.0").await;
+        stage.until_phase("1.2.0", Phase::Succeeded).await;
+        // The same once more, with one that was merged.
+        stage.sim.catalog.remove(stage.key.clone());
+        tokio::time::sleep(Duration::from_mins(1)).await;
+        stage.forget_everything().await;
+        stage.define(&app);
+        stage.report("dev", "1.3.0").await;
+        assert_eq!(&*stage.until_proposed_there("1.3.0").await.seen.id, "3");
+    });
+}
+
+#[test]
 fn a_newer_release_takes_over_the_open_pull_request() {
     story!(stage = Stage::with(on_a_forge()); {
         stage.report("dev", "1.1.0").await;

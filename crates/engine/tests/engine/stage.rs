@@ -114,6 +114,16 @@ impl Stage {
         Engine::new(Arc::new(ports), Arc::new(World::new(2)), settings).run(std::future::pending()).await;
     }
 
+    /// Removes every record, as a cluster does with those of a pipeline that is deleted.
+    pub(crate) async fn forget_everything(&self) {
+        for key in self.sim.store.select(|record| Some(record.key())) {
+            if let Some(stored) = self.sim.store.get(&key).await.unwrap() {
+                self.sim.store.remove(&key, stored.version).await.unwrap();
+            }
+        }
+        self.until("nothing is known of it", || self.world.look(&self.key, |_| ()).is_none()).await;
+    }
+
     /// Waits for a condition, but not forever.
     pub(crate) async fn until(&self, what: &str, condition: impl Fn() -> bool) {
         for _ in 0..3000 {

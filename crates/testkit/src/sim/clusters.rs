@@ -101,7 +101,10 @@ impl Follower {
                 let sighting = self.clusters.shown(target);
                 let (pipeline, interest, target) = (pipeline.clone(), interest.clone(), target.clone());
                 let seen = Seen { pipeline, interest, target, sighting };
-                if self.told.get(&(seen.pipeline.clone(), seen.target.clone())) != Some(&seen) {
+                // Whoever asks anew is told anew, also if it is the same.
+                let is_told =
+                    |told: &Seen| told.sighting == seen.sighting && Arc::ptr_eq(&told.interest, &seen.interest);
+                if !self.told.get(&(seen.pipeline.clone(), seen.target.clone())).is_some_and(is_told) {
                     news.push(seen);
                 }
             }

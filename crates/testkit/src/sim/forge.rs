@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -29,6 +29,7 @@ pub struct SimForge {
     checks: Arc<Mutex<Checks>>,
     twice: Arc<AtomicUsize>,
     opening: Arc<Mutex<Duration>>,
+    down: Arc<AtomicBool>,
     repos: SimRepos,
     fate: Fate,
     clock: SimClock,
@@ -50,8 +51,8 @@ pub struct Kept {
 
 impl SimForge {
     pub(super) fn new(repos: SimRepos, fate: Fate, clock: SimClock) -> Self {
-        let (state, shown, checks, twice, opening) = Default::default();
-        Self { state, shown, checks, twice, opening, repos, fate, clock }
+        let (state, shown, checks, twice, opening, down) = Default::default();
+        Self { state, shown, checks, twice, opening, down, repos, fate, clock }
     }
 
     pub(super) fn under(&self, fate: Fate) -> Self {
@@ -68,6 +69,11 @@ impl SimForge {
     /// Takes this long to open a pull request.
     pub fn open_slowly(&self, time: Duration) {
         *self.opening.lock().unwrap_or_else(PoisonError::into_inner) = time;
+    }
+
+    /// Answers nobody from now on, or answers again.
+    pub fn set_down(&self, down: bool) {
+        self.down.store(down, Ordering::Relaxed);
     }
 
     /// How often somebody asked for a pull request that another opened at the same time.
@@ -158,7 +164,7 @@ impl SimForge {
     ) -> Result<T, ForgeError> {
         let lost = || ForgeError::Unreachable { forge: forge(), doing, reason: "the weather is bad".to_owned() };
         let turn = self.fate.before().await;
-        if turn == Turn::Refused {
+        if turn == Turn::Refused || self.down.load(Ordering::Relaxed) {
             return Err(lost());
         }
         let done = {
