@@ -5,10 +5,12 @@ import type { Promotion } from "../api/queries";
 export function ProposalLink({ promotion }: { promotion: Promotion }) {
   const { proposal } = promotion;
   if (!proposal) return null;
+  // What was superseded was seen for the last time when the newer one took over.
+  const state = promotion.phase === "Superseded" ? "taken over" : proposal.state;
   if (proposal.url && !isOurs(proposal.url)) {
     return (
       <a href={proposal.url} className="link" target="_blank" rel="noreferrer">
-        pull request {proposal.id} ({proposal.state})
+        pull request {proposal.id} ({state})
       </a>
     );
   }
@@ -18,7 +20,7 @@ export function ProposalLink({ promotion }: { promotion: Promotion }) {
       params={{ namespace: promotion.namespace, name: proposal.id }}
       className="link"
     >
-      proposal ({proposal.state})
+      proposal ({state})
     </Link>
   );
 }

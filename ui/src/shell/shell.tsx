@@ -86,11 +86,10 @@ function ThemeChoice() {
 
 function Who() {
   const { data } = useQuery(status);
-  if (!data) return null;
   return (
     <span className="flex items-center gap-2 text-muted">
-      {data.actor.name}
-      {data.authentication === "tokens" && (
+      {data?.actor.name}
+      {session.token() && (
         <button type="button" className="button" onClick={session.signOut}>
           Sign out
         </button>

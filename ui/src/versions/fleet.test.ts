@@ -24,6 +24,7 @@ const running = (name: string, environment: string, cluster: string): Running =>
   workload: `HelmRelease/${name}`,
   version: "1.0",
   healthy: true,
+  unreachable: false,
   images: [],
 });
 

@@ -8,7 +8,7 @@ import { Sign } from "../parts/badge";
 import { Filters, Words } from "../parts/filters";
 import { Scroll } from "../parts/scroll";
 import { Empty } from "../parts/state";
-import { clusterOf } from "./cluster";
+import { clusterOf, healthOf } from "./cluster";
 
 const route = getRouteApi("/fleet");
 
@@ -152,10 +152,9 @@ function Version({ running, newest }: { running: Running; newest: string | undef
   return (
     <span
       className={`mr-1 inline-block rounded px-1 font-mono ${differs ? "border border-wait" : "border border-transparent"}`}
-      title={running.workload}
+      title={`${running.workload}: ${healthOf(running)}`}
     >
-      <Sign tone={running.healthy ? "good" : "bad"} />{" "}
-      <span className="sr-only">{running.healthy ? "healthy" : "not healthy"}: </span>
+      <Sign tone={running.healthy ? "good" : "bad"} /> <span className="sr-only">{healthOf(running)}: </span>
       {running.version ?? "–"}
       {differs && <span className="sr-only"> (differs)</span>}
     </span>

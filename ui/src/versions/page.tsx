@@ -10,7 +10,7 @@ import { Empty } from "../parts/state";
 import { Cell, Row, Table } from "../parts/table";
 import { Ago } from "../parts/time";
 import { distinct } from "../pipelines/summary";
-import { clusterOf } from "./cluster";
+import { clusterOf, healthOf } from "./cluster";
 
 const route = getRouteApi("/versions");
 
@@ -84,7 +84,7 @@ function Versions({ all }: { all: Running[] }) {
               <span className="font-mono">{it.version ?? "–"}</span>
             </Cell>
             <Cell>
-              <Badge tone={it.healthy ? "good" : "bad"}>{it.healthy ? "healthy" : "not healthy"}</Badge>
+              <Badge tone={it.healthy ? "good" : "bad"}>{healthOf(it)}</Badge>
             </Cell>
             <Cell>{it.since && <Ago at={it.since} />}</Cell>
             <Cell>

@@ -228,7 +228,11 @@ impl Get {
                 output.print(&problems, |problems| {
                     let lines: Vec<_> =
                         list(problems, "").iter().map(|problem| format!("{}\n", text(problem, ""))).collect();
-                    if lines.is_empty() { "nothing is wrong\n".to_owned() } else { lines.concat() }
+                    if lines.is_empty() {
+                        "nothing is wrong with the definitions, nor with Weir itself\n".to_owned()
+                    } else {
+                        lines.concat()
+                    }
                 })
             }
             What::Audit(it) => {
@@ -349,7 +353,7 @@ fn version(item: &Value) -> Vec<Vec<String>> {
         text(item, "/workload"),
         or_dash(text(item, "/version")),
         or_dash(images(item)),
-        text(item, "/healthy"),
+        if text(item, "/unreachable") == "true" { "unreachable".to_owned() } else { text(item, "/healthy") },
         moment(item, "/since"),
     ]]
 }

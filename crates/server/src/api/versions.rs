@@ -36,8 +36,10 @@ pub(crate) struct Running {
     version: Option<String>,
     /// The container images that it runs, where its cluster is watched.
     images: Vec<String>,
-    /// Whether its deployment succeeded.
+    /// Whether its deployment succeeded, and its cluster can be read.
     healthy: bool,
+    /// Whether its cluster cannot be read: all else is as it was seen last.
+    unreachable: bool,
     /// Since when that version has been known to run without a break.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Timestamp>,
@@ -73,7 +75,8 @@ pub(crate) struct Which {
 type Spot = (PipelineKey, EnvironmentName, Option<TargetKey>, WorkloadKey);
 
 impl Which {
-    fn fits(&self, (pipeline, environment, target, workload): &Spot, running: &weir_core::Running<'_>) -> bool {
+    fn fits(&self, spot: &Spot, running: &weir_core::Running<'_>, unreachable: bool) -> bool {
+        let (pipeline, environment, target, workload) = spot;
         let on = |wanted: &String| {
             let cluster = target.as_ref().and_then(|target| target.cluster.as_ref());
             cluster.is_some_and(|cluster| cluster.name.as_str() == wanted || cluster.to_string() == *wanted)
@@ -86,14 +89,13 @@ impl Which {
             })
         };
         let has = |wanted: &String| running.images.iter().any(|image| is_image(image, wanted));
-        let healthy = running.state == RunningState::Healthy;
         self.pipeline.as_ref().is_none_or(|name| pipeline.name == *name)
             && self.environment.as_ref().is_none_or(|name| environment == name)
             && self.cluster.as_ref().is_none_or(on)
             && self.workload.as_ref().is_none_or(called)
             && self.version.as_ref().is_none_or(runs)
             && self.image.as_ref().is_none_or(has)
-            && self.healthy.is_none_or(|wanted| healthy == wanted)
+            && self.healthy.is_none_or(|wanted| is_healthy(running, unreachable) == wanted)
     }
 }
 
@@ -122,10 +124,11 @@ pub(super) async fn list(
             return true;
         }
         for (spot, running) in rows(pipeline, known) {
-            if after.as_ref().is_some_and(|after| spot <= *after) || !which.fits(&spot, &running) {
+            let unreachable = is_unreachable(known, &spot);
+            if after.as_ref().is_some_and(|after| spot <= *after) || !which.fits(&spot, &running, unreachable) {
                 continue;
             }
-            if !page.add(|| write(&spot), || Running::new(&spot, &running)) {
+            if !page.add(|| write(&spot), || Running::new(&spot, &running, unreachable)) {
                 return false;
             }
         }
@@ -150,6 +153,17 @@ fn rows<'a>(pipeline: &PipelineKey, known: &'a Known) -> Vec<(Spot, weir_core::R
     rows
 }
 
+/// Whether the target cannot be read.
+fn is_unreachable(known: &Known, (_, environment, target, _): &Spot) -> bool {
+    let record = known.snapshot().environments.get(environment);
+    let seen = record.zip(target.as_ref()).and_then(|(record, target)| record.targets.get(target));
+    seen.is_some_and(|seen| seen.unreachable.is_some())
+}
+
+fn is_healthy(running: &weir_core::Running<'_>, unreachable: bool) -> bool {
+    running.state == RunningState::Healthy && !unreachable
+}
+
 fn write((pipeline, environment, target, workload): &Spot) -> String {
     let target = target.as_ref().map(ToString::to_string).unwrap_or_default();
     format!("{pipeline} {environment} {target} {workload}")
@@ -165,7 +179,11 @@ fn read(place: &str) -> Result<Spot, Problem> {
 }
 
 impl Running {
-    fn new((pipeline, environment, target, workload): &Spot, running: &weir_core::Running<'_>) -> Self {
+    fn new(
+        (pipeline, environment, target, workload): &Spot,
+        running: &weir_core::Running<'_>,
+        unreachable: bool,
+    ) -> Self {
         let cluster = target.as_ref().and_then(|target| target.cluster.as_ref());
         Self {
             pipeline: pipeline.into(),
@@ -175,7 +193,8 @@ impl Running {
             workload: workload.to_string(),
             version: running.version.map(str::to_owned),
             images: running.images.iter().map(ToString::to_string).collect(),
-            healthy: running.state == RunningState::Healthy,
+            healthy: is_healthy(running, unreachable),
+            unreachable,
             since: running.since,
         }
     }

@@ -269,3 +269,21 @@ async fn readiness_follows_the_world_and_life_does_not() {
     house.ready();
     house.get("/readyz").await.ok(200);
 }
+
+#[tokio::test]
+async fn what_runs_on_a_cluster_that_cannot_be_read_is_not_called_healthy() {
+    let house = House::open().await;
+    house.report("dev", &upgraded("6.2.0", 1)).await.ok(202);
+    let row = async || house.get("/api/v1/versions?environment=dev").await.ok(200).json["items"][0].clone();
+    assert_eq!((&row().await["healthy"], &row().await["unreachable"]), (&json!(true), &json!(false)));
+    let key: weir_core::PipelineKey = PODINFO.parse().unwrap();
+    let environment: weir_core::EnvironmentName = "dev".parse().unwrap();
+    let known = house.world.look(&key, |known| known.snapshot().environments.get(&environment).cloned()).flatten();
+    let mut record = known.unwrap_or_default();
+    let since = "2024-01-01T00:00:00Z".parse().unwrap();
+    let target = record.targets.entry("default/dev/podinfo".parse().unwrap()).or_default();
+    target.unreachable = Some(weir_core::Unreachable { error: "gone".into(), since });
+    house.write(weir_ports::Record::Environment(key, environment, Box::new(record))).await;
+    assert_eq!((&row().await["healthy"], &row().await["unreachable"]), (&json!(false), &json!(true)));
+    assert!(house.get("/api/v1/versions?healthy=true").await.names().is_empty());
+}
