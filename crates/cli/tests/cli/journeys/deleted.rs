@@ -21,5 +21,12 @@ async fn a_pipeline_that_is_deleted_closes_its_pull_request_and_goes() {
     assert_eq!((all.len(), all[0]["state"].as_str()), (1, Some("closed")));
     let left = fleet.hub.kubectl(&["get", "promotions", "-o", "name"]).await;
     assert_eq!(left.trim(), "");
+    // One of the same name that is made later inherits nothing, also not from the one before that had as many promotions.
+    for count in 2..=3 {
+        fleet.hub.apply(&fleet.pipeline()).await;
+        fleet.open_pull_request("Promote default/podinfo in prod to 6.3.0").await;
+        assert_eq!(fleet.pull_requests().await.len(), count);
+        fleet.hub.kubectl(&["delete", PIPELINE, "podinfo", "--timeout=60s"]).await;
+    }
     weir.stop();
 }
