@@ -168,9 +168,9 @@ impl Catalog for FolderCatalog {
     async fn manifest(&self, pipeline: &PipelineKey) -> Result<Option<String>, ManifestUnread> {
         let Some(place) = self.view.borrow().places.get(pipeline).cloned() else { return Ok(None) };
         let failed = |reason| ManifestUnread { pipeline: pipeline.clone(), reason };
-        let read = tokio::task::spawn_blocking(move || place.document()).await;
-        let text = read.map_err(|error| failed(error.to_string()))?;
-        text.map(Some).map_err(|error| failed(error.to_string()))
+        let wanted = pipeline.clone();
+        let read = tokio::task::spawn_blocking(move || place.manifest(&wanted)).await;
+        read.map_err(|error| failed(error.to_string()))?.map(Some).map_err(failed)
     }
 
     async fn secret(&self, namespace: &Namespace, name: &Name) -> Result<Secret, CatalogError> {

@@ -75,9 +75,3 @@ export const freezes = queryOptions({
   queryKey: ["freezes"],
   queryFn: ({ signal }) => readAll<Freeze>("/freezes", {}, signal),
 });
-
-export const deeds = (which: Query) =>
-  queryOptions({
-    queryKey: ["deeds", which],
-    queryFn: ({ signal }) => read<{ items: Schemas["DeedView"][] }>("/audit", { limit: 100, ...which }, signal),
-  });

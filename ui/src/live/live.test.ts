@@ -11,6 +11,7 @@ test("a change concerns its pipeline, and lists that may show it", () => {
   expect(concerns(change, ["promotion", "b", "x-prod-1"])).toBe(false);
   expect(concerns(change, ["versions"])).toBe(true);
   expect(concerns(change, ["diff", "a", "x", "head"])).toBe(false);
+  expect(concerns(change, ["rights", "a"])).toBe(false);
   expect(concerns(change, ["manifest", "a", "x"])).toBe(false);
   expect(concerns({ ...change, kind: "definition" }, ["manifest", "a", "x"])).toBe(true);
 });

@@ -81,6 +81,7 @@ export function concerns(change: Changed, key: readonly unknown[]): boolean {
     case "manifest":
       return ours && change.kind === "definition";
     case "pipelines":
+    case "rights":
     case "diff":
       return false;
     default:

@@ -60,10 +60,8 @@ async function run(listener: Listener, signal: AbortSignal) {
       const headers: Record<string, string> = last ? { "Last-Event-ID": last } : {};
       const answer = await send("/events", { signal, headers });
       for await (const heard of events(answer)) {
-        if (failures >= 0) {
-          failures = 0;
-          listener.connected();
-        }
+        failures = 0;
+        listener.connected();
         last = heard.id;
         listener.heard(heard);
       }

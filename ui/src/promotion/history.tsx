@@ -1,9 +1,10 @@
 /** What came into an environment, when, and how. */
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { promotions } from "../api/queries";
 import { Answer } from "../parts/ask";
 import { Empty } from "../parts/state";
+import { PipelineLink } from "../pipeline/link";
 import { PromotionTable } from "./table";
 
 const route = getRouteApi("/pipelines/$namespace/$name/history/$environment");
@@ -14,9 +15,7 @@ export function HistoryPage() {
   return (
     <>
       <nav aria-label="Where this is" className="text-sm text-muted">
-        <Link to="/pipelines/$namespace/$name" params={{ namespace, name }} className="link">
-          {namespace}/{name}
-        </Link>
+        <PipelineLink pipeline={{ namespace, name }} />
       </nav>
       <h1 className="mb-3 text-xl font-semibold">History of {environment}</h1>
       <Answer of={found} what="its history" level="part">

@@ -6,6 +6,7 @@ import { Answer } from "../parts/ask";
 import { Phase } from "../parts/badge";
 import { Holds } from "../parts/holds";
 import { Ago, lasted } from "../parts/time";
+import { PipelineLink } from "../pipeline/link";
 import { Differences } from "../proposal/differences";
 import { ProposalLink } from "./proposal-link";
 
@@ -27,10 +28,7 @@ function Whole({ promotion }: { promotion: Promotion }) {
   return (
     <>
       <nav aria-label="Where this is" className="text-sm text-muted">
-        <Link to="/pipelines/$namespace/$name" params={pipeline} className="link">
-          {pipeline.namespace}/{pipeline.name}
-        </Link>{" "}
-        →{" "}
+        <PipelineLink pipeline={pipeline} /> →{" "}
         <Link
           to="/pipelines/$namespace/$name/history/$environment"
           params={{ ...pipeline, environment }}

@@ -4,6 +4,7 @@ import type { Promotion } from "../api/queries";
 import { Phase } from "../parts/badge";
 import { Cell, Row, Table } from "../parts/table";
 import { Ago, lasted } from "../parts/time";
+import { PipelineLink } from "../pipeline/link";
 import { ProposalLink } from "./proposal-link";
 
 export function PromotionTable({ caption, promotions }: { caption: string; promotions: Promotion[] }) {
@@ -20,9 +21,7 @@ export function PromotionTable({ caption, promotions }: { caption: string; promo
               </Link>
             </Cell>
             <Cell>
-              <Link to="/pipelines/$namespace/$name" params={pipeline} className="link">
-                {pipeline.namespace}/{pipeline.name}
-              </Link>
+              <PipelineLink pipeline={pipeline} />
             </Cell>
             <Cell>{promotion.environment}</Cell>
             <Cell>

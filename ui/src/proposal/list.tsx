@@ -7,6 +7,7 @@ import { Badge, type Tone } from "../parts/badge";
 import { Empty } from "../parts/state";
 import { Cell, Row, Table } from "../parts/table";
 import { Ago } from "../parts/time";
+import { PipelineLink } from "../pipeline/link";
 
 const TONES: Record<string, Tone> = { open: "wait", merged: "good", closed: "plain" };
 
@@ -50,9 +51,7 @@ function Proposals({ all }: { all: ProposalSummary[] }) {
               <ProposalState proposal={proposal} />
             </Cell>
             <Cell>
-              <Link to="/pipelines/$namespace/$name" params={pipeline} className="link">
-                {pipeline.namespace}/{pipeline.name}
-              </Link>
+              <PipelineLink pipeline={pipeline} />
             </Cell>
             <Cell>{proposal.environment}</Cell>
             <Cell>

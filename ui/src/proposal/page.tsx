@@ -9,6 +9,7 @@ import { Answer } from "../parts/ask";
 import { Badge } from "../parts/badge";
 import { Holds } from "../parts/holds";
 import { Ago } from "../parts/time";
+import { PipelineLink } from "../pipeline/link";
 import { useMay } from "../session/rights";
 import { Differences } from "./differences";
 import { ProposalState } from "./list";
@@ -31,10 +32,7 @@ function Whole({ proposal }: { proposal: Proposal }) {
   return (
     <>
       <nav aria-label="Where this is" className="text-sm text-muted">
-        <Link to="/pipelines/$namespace/$name" params={pipeline} className="link">
-          {pipeline.namespace}/{pipeline.name}
-        </Link>{" "}
-        → {proposal.environment},{" "}
+        <PipelineLink pipeline={pipeline} /> → {proposal.environment},{" "}
         <Link to="/promotions/$namespace/$name" params={{ namespace, name }} className="link">
           its promotion
         </Link>

@@ -1,6 +1,6 @@
 /** The fleet at a glance: applications down, environments and their clusters across. What differs stands out. */
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue, useMemo } from "react";
 import { type PipelineSummary, pipelines, type Running, versions } from "../api/queries";
 import { Answer } from "../parts/ask";
@@ -8,6 +8,7 @@ import { Sign } from "../parts/badge";
 import { Filters, Words } from "../parts/filters";
 import { Scroll } from "../parts/scroll";
 import { Empty } from "../parts/state";
+import { PipelineLink } from "../pipeline/link";
 import { clusterOf, healthOf } from "./cluster";
 
 const route = getRouteApi("/fleet");
@@ -129,9 +130,7 @@ function FleetLine({ line, columns }: { line: Line; columns: Column[] }) {
   return (
     <tr>
       <th scope="row" className="sticky left-0 bg-card px-3 py-1 font-normal whitespace-nowrap">
-        <Link to="/pipelines/$namespace/$name" params={{ namespace, name }} className="link">
-          {namespace}/{name}
-        </Link>
+        <PipelineLink pipeline={{ namespace, name }} />
       </th>
       {columns.map(({ environment, cluster }) => {
         const found = line.cells.get(place(environment, cluster)) ?? [];

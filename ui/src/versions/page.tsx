@@ -1,6 +1,6 @@
 /** Every chart version and image on every cluster. */
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useDeferredValue, useMemo } from "react";
 import { type Running, versions } from "../api/queries";
 import { Answer } from "../parts/ask";
@@ -9,6 +9,7 @@ import { Choice, Filters, Words } from "../parts/filters";
 import { Empty } from "../parts/state";
 import { Cell, Row, Table } from "../parts/table";
 import { Ago } from "../parts/time";
+import { PipelineLink } from "../pipeline/link";
 import { distinct } from "../pipelines/summary";
 import { clusterOf, healthOf } from "./cluster";
 
@@ -73,9 +74,7 @@ function Versions({ all }: { all: Running[] }) {
         {shown.slice(0, MOST).map((it) => (
           <Row key={[it.pipeline.namespace, it.pipeline.name, it.environment, it.target, it.workload].join("/")}>
             <Cell>
-              <Link to="/pipelines/$namespace/$name" params={it.pipeline} className="link">
-                {it.pipeline.namespace}/{it.pipeline.name}
-              </Link>
+              <PipelineLink pipeline={it.pipeline} />
             </Cell>
             <Cell>{it.environment}</Cell>
             <Cell>{clusterOf(it)}</Cell>

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::{apis::meta::v1::ObjectMeta, util::intstr::IntOrString};
+use serde_json::json;
 use weir_core::{
     Application, Approvers, BranchName, ClusterKey, EnvironmentName, ForgeKind, Name, Namespace, PipelineKey, Policy,
     RepoUrl, Repository, TargetKey, When, Window, WorkloadKey, WorkloadKind,
 };
 
-use super::{Problems, name_of, namespace_of, parse_duration};
+use super::{PipelineGroup, Problems, name_of, namespace_of, parse_duration};
 use crate::{
     kinds::{
         Address, AppKind, ApprovalGate, Concurrency, Environment, ForgeType, Gate, Merge, OlderPipeline, Period,
@@ -24,6 +25,16 @@ impl Pipeline {
     /// The pipeline that promotions are decided for.
     pub fn to_core(&self) -> Result<weir_core::Pipeline, Vec<Violation>> {
         convert(&self.metadata, &self.spec)
+    }
+
+    /// What people wrote, in YAML, without what a cluster adds. What is wrong is not shown: it may hold a password.
+    pub fn to_manifest(&self, group: PipelineGroup) -> Result<String, String> {
+        self.to_core().map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+        let ObjectMeta { name, namespace, labels, .. } = self.metadata.clone();
+        let metadata = ObjectMeta { name, namespace, labels, ..ObjectMeta::default() };
+        let api_version = format!("{group}/v1alpha1");
+        let object = json!({ "apiVersion": api_version, "kind": "Pipeline", "metadata": metadata, "spec": self.spec });
+        serde_saphyr::to_string(&object).map_err(|error| error.to_string())
     }
 }
 

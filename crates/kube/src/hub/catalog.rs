@@ -10,8 +10,8 @@ mod view;
 use futures_core::Stream;
 use futures_util::{StreamExt as _, stream};
 use k8s_openapi::api::core::v1;
-use kube::{Api, Client, api::DynamicObject};
-use weir_api::{GitopsCluster, PipelineGroup};
+use kube::{Api, Client};
+use weir_api::{GitopsCluster, Pipeline, PipelineGroup};
 use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
 use weir_ports::{Catalog, CatalogError, CatalogNotice, ClusterError, ManifestUnread, Secret};
 
@@ -63,10 +63,11 @@ impl Catalog for HubCatalog {
         let failed = |reason| ManifestUnread { pipeline: pipeline.clone(), reason };
         for group in GROUPS {
             let (home, resource) = (pipeline.namespace.as_str(), resource(group));
-            let objects: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), home, &resource);
+            let objects: Api<PipelineObject> = Api::namespaced_with(self.client.clone(), home, &resource);
             let found = objects.get_opt(pipeline.name.as_str()).await;
             if let Some(object) = found.map_err(|error| failed(fault::sentence(&error)))? {
-                return written(object).map(Some).map_err(|error| failed(error.to_string()));
+                let object = Pipeline { metadata: object.metadata, spec: object.spec, status: None };
+                return object.to_manifest(group).map(Some).map_err(failed);
             }
         }
         Ok(None)
@@ -86,18 +87,6 @@ impl Catalog for HubCatalog {
             }),
         }
     }
-}
-
-/// An object as people wrote it: without its status, and what the API server adds.
-fn written(mut object: DynamicObject) -> Result<String, serde_saphyr::ser_error::Error> {
-    const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-    let kube::api::ObjectMeta { name, namespace, labels, annotations, .. } = object.metadata;
-    let annotations = annotations.map(|all| all.into_iter().filter(|(key, _)| key != APPLIED).collect());
-    object.metadata = kube::api::ObjectMeta { name, namespace, labels, annotations, ..Default::default() };
-    if let Some(fields) = object.data.as_object_mut() {
-        fields.remove("status");
-    }
-    serde_saphyr::to_string(&object)
 }
 
 /// Weir has no right to read Secrets by itself: whoever owns a namespace gives it one, for the Secrets that count.

@@ -1,11 +1,11 @@
 //! One file: what it says, what it said last, and what is wrong with it.
 
-use std::{fmt, fs, io, path::Path, sync::Arc};
+use std::{fmt, fs, path::Path, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use weir_api::{GitopsCluster, ManifestError, Object, Pipeline, PipelineGroup, Violation, forgive_strangers};
-use weir_core::{ClusterKey, Name, Namespace};
+use weir_core::{ClusterKey, Name, Namespace, PipelineKey};
 use weir_ports::{Definition, Secret};
 
 /// A file of the folder.
@@ -46,12 +46,18 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The document that begins there, as it is in the file now.
-    pub(super) fn document(&self) -> io::Result<String> {
-        let text = fs::read_to_string(&*self.file)?;
-        let ends = |line: &&str| line.starts_with("---") || line.starts_with("...");
-        let lines = text.lines().skip(self.line.saturating_sub(1)).take_while(|line| !ends(line));
-        Ok(lines.flat_map(|line| [line, "\n"]).collect())
+    /// A pipeline of its file, as the file is now. Nothing else of the file is shown: there may be Secrets in it.
+    pub(super) fn manifest(&self, pipeline: &PipelineKey) -> Result<String, String> {
+        let text = fs::read_to_string(&*self.file).map_err(|error| format!("{}: {error}", self.file))?;
+        let (manifests, _) = weir_api::read(&self.file, &text);
+        let wanted = manifests.into_iter().find_map(|manifest| match manifest.object {
+            Object::Pipeline(group, object) if object.to_core().is_ok_and(|it| it.key == *pipeline) => {
+                Some((group, object))
+            }
+            _ => None,
+        });
+        let (group, object) = wanted.ok_or_else(|| format!("{} has changed, and is wrong now", self.file))?;
+        object.to_manifest(group)
     }
 }
 

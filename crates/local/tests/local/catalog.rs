@@ -270,14 +270,21 @@ fn a_folder_that_is_missing_is_an_error_at_the_start() {
 }
 
 #[tokio::test]
-async fn a_definition_is_shown_as_it_was_written() {
-    let (one, two) = (pipeline("one", "dev"), format!("# Ours.\n{}", pipeline("two", "qa")));
-    let (world, _) = World::new(&[("both.yaml", &format!("---\n{one}---\n{two}...\n"))]).await;
+async fn a_definition_is_shown_and_nothing_else_of_its_file() {
+    let (one, two) = (pipeline("one", "dev"), pipeline("two", "qa"));
+    let (world, _) =
+        World::new(&[("both.yaml", &format!("---\n{one}---\n{}---\n{two}", secret("key", "geheim")))]).await;
     let shown = async |name: &str| world.catalog.manifest(&format!("default/{name}").parse().unwrap()).await;
-    assert_eq!(shown("one").await.unwrap().unwrap(), one);
-    assert!(shown("two").await.unwrap().unwrap().ends_with(&pipeline("two", "qa")));
+    let words = shown("one").await.unwrap().unwrap();
+    assert!(words.contains("kind: Pipeline") && words.contains("name: one") && words.contains("name: dev"), "{words}");
+    for name in ["one", "two"] {
+        assert!(!shown(name).await.unwrap().unwrap().contains("geheim"));
+    }
     assert_eq!(shown("three").await, Ok(None));
-    fs::remove_file(world.folder.path().join("both.yaml")).unwrap();
-    let words = shown("one").await.map_err(|error| error.to_string());
-    assert!(words.is_err_and(|it| it.starts_with("reading the definition of `default/one` failed: ")), "it is gone");
+    // A Secret stands where the pipeline stood, and the file is wrong.
+    fs::write(world.folder.path().join("both.yaml"), format!("---\n{}---\n{one}  x: y\n", secret("key", "geheim")))
+        .unwrap();
+    let words = shown("one").await.unwrap_err().to_string();
+    assert!(words.starts_with("reading the definition of `default/one` failed: "), "{words}");
+    assert!(!words.contains("geheim"), "{words}");
 }
