@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use weir_core::PipelineKey;
+use weir_core::{Namespace, PipelineKey, Selector};
 use weir_ports::{Clock, Deed, Journal, Store, StoreError};
 
 use super::{Asked, Denied, People};
@@ -15,19 +15,25 @@ const ROUNDS: usize = 64;
 
 /// What somebody does.
 pub(super) struct Act<'a> {
-    pipeline: Option<&'a PipelineKey>,
+    namespace: Option<Namespace>,
+    pipeline: Option<PipelineKey>,
     verb: &'a str,
     object: String,
     detail: Option<String>,
 }
 
 impl<'a> Act<'a> {
-    pub(super) fn on(pipeline: &'a PipelineKey, verb: &'a str, object: String) -> Self {
-        Self { pipeline: Some(pipeline), verb, object, detail: None }
+    pub(super) fn on(pipeline: &PipelineKey, verb: &'a str, object: String) -> Self {
+        let (namespace, pipeline) = (Some(pipeline.namespace.clone()), Some(pipeline.clone()));
+        Self { namespace, pipeline, verb, object, detail: None }
     }
 
-    pub(super) fn anywhere(verb: &'a str, object: String) -> Self {
-        Self { pipeline: None, verb, object, detail: None }
+    /// On all that is selected: everything, a namespace, or one pipeline.
+    pub(super) fn on_all(selected: &Selector, verb: &'a str, object: String) -> Self {
+        let namespace = selected.namespace.clone();
+        let pipeline = namespace.clone().zip(selected.pipeline.clone());
+        let pipeline = pipeline.map(|(namespace, name)| PipelineKey { namespace, name });
+        Self { namespace, pipeline, verb, object, detail: None }
     }
 
     pub(super) fn about(self, detail: impl Display) -> Self {
@@ -72,7 +78,8 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
             by: asked.by.clone(),
             verb: act.verb.to_owned(),
             object: act.object,
-            pipeline: act.pipeline.cloned(),
+            namespace: act.namespace,
+            pipeline: act.pipeline,
             detail: act.detail,
             why: asked.why.clone(),
         };
