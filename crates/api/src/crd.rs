@@ -14,13 +14,13 @@ use crate::kinds::{
 /// wherever people write.
 pub fn crds() -> Vec<CustomResourceDefinition> {
     let mut crds = defined();
-    crds.iter_mut().for_each(|crd| {
+    for crd in &mut crds {
         change_schema(crd, |schema| {
             if let Some(spec) = schema.pointer_mut("/properties/spec") {
                 each(spec, &speak);
             }
-        })
-    });
+        });
+    }
     crds
 }
 

@@ -15,6 +15,7 @@ mod promotions;
 mod proposals;
 mod rights;
 mod status;
+mod tree;
 mod versions;
 
 use serde::Deserialize;
@@ -33,6 +34,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(pipelines::resume))
         .routes(routes!(environments::show))
         .routes(routes!(environments::explain))
+        .routes(routes!(tree::tree))
         .routes(routes!(environments::promote))
         .routes(routes!(environments::approve))
         .routes(routes!(environments::reject))

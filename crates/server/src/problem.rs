@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use weir_core::NamingError;
 use weir_engine::{Denied, NoDifference};
-use weir_ports::{AccessError, ManifestUnread, RepoError, StoreError};
+use weir_ports::{AccessError, ManifestUnread, RepoError, StoreError, Unseen};
 
 use crate::view::Hold;
 
@@ -171,6 +171,16 @@ impl From<AccessError> for Problem {
 impl From<ManifestUnread> for Problem {
     fn from(error: ManifestUnread) -> Self {
         Self::unavailable("definitions", error.to_string())
+    }
+}
+
+impl From<Unseen> for Problem {
+    fn from(unseen: Unseen) -> Self {
+        let said = unseen.to_string();
+        match unseen {
+            Unseen::NotWatched | Unseen::Gone(_) => Self::not_found(said),
+            Unseen::Unreachable(_) => Self::unavailable("cluster", said),
+        }
     }
 }
 

@@ -47,14 +47,12 @@ impl Fault {
             Error::Api(status) => Some((status.code, status.message.as_str())),
             _ => None,
         };
-        match status {
-            Some((code, message)) => Self::answer(code, message, server, right),
-            None => {
-                let cause = root(error);
-                let hint = if cause.contains("UnknownIssuer") { HAS_TO_SIGN } else { "" };
-                Self::passing(format!("{server} cannot be reached: {cause}{hint}"))
-            }
+        if let Some((code, message)) = status {
+            return Self::answer(code, message, server, right);
         }
+        let cause = root(error);
+        let hint = if cause.contains("UnknownIssuer") { HAS_TO_SIGN } else { "" };
+        Self::passing(format!("{server} cannot be reached: {cause}{hint}"))
     }
 
     /// A watch broke off.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::house::{House, answer};
 
-const ROUTES: [&str; 33] = [
+const ROUTES: [&str; 34] = [
     "DELETE /api/v1/freezes/{name}",
     "GET /api/v1/audit",
     "GET /api/v1/events",
@@ -16,6 +16,7 @@ const ROUTES: [&str; 33] = [
     "GET /api/v1/pipelines/{namespace}/{name}",
     "GET /api/v1/pipelines/{namespace}/{name}/environments/{environment}",
     "GET /api/v1/pipelines/{namespace}/{name}/environments/{environment}/explain",
+    "GET /api/v1/pipelines/{namespace}/{name}/environments/{environment}/tree",
     "GET /api/v1/pipelines/{namespace}/{name}/manifest",
     "GET /api/v1/promotions",
     "GET /api/v1/promotions/{namespace}/{name}",
