@@ -73,11 +73,12 @@ impl<P: Ports> Carrier<'_, P> {
         let open = found.is_open();
         let theirs = open && load.tip.is_some() && !load.is_ours();
         let written = leg.facts.branch.as_ref();
-        let proposed: Option<Release> = match known {
+        let proposed: Option<Release> = if open && turn != Some(ours) {
             // Its text is still that of the release before: whoever pushed did not come to changing it.
-            _ if open && turn != Some(ours) => None,
-            Some(known) if known.head == found.head => known.release.clone(),
-            _ => written.is_some_and(|written| written.intended == found.head).then(|| release.clone()),
+            None
+        } else {
+            let known = known.filter(|known| known.head == found.head).and_then(|known| known.release.clone());
+            known.or_else(|| written.is_some_and(|written| written.intended == found.head).then(|| release.clone()))
         };
         let gone = load.tip.as_ref() != Some(&found.head);
         let conflict = open && !theirs && (gone || found.conflict || self.has_moved(load, proposed.as_ref()).await?);

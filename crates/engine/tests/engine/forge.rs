@@ -279,6 +279,10 @@ fn a_text_that_was_left_behind_by_a_crash_is_brought_up_to_date() {
         // As if the branch had been pushed, and nobody had come to changing the text.
         stage.sim.forge.rename("1", &before.title, &before.body);
         stage.until_proposed_there("1.2.0").await;
+        tokio::time::sleep(Duration::from_mins(10)).await;
+        let promotion = stage.promotion().unwrap();
+        assert_eq!((promotion.phase, &promotion.leg.intent), (Phase::Proposed, &None), "and that is all there is to do");
+        assert_eq!(promotion.leg.facts.proposal.unwrap().release, Some(promotion.release));
     });
 }
 

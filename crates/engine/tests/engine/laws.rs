@@ -22,6 +22,7 @@ pub(crate) fn check(scene: &Scene) -> Result<(), String> {
     }
     no_approval_is_lost(scene)?;
     nobody_is_blamed(scene)?;
+    every_step_leads_somewhere(scene)?;
     one_open_proposal_for_each_environment(scene)
 }
 
@@ -50,6 +51,25 @@ fn nobody_is_blamed(scene: &Scene) -> Result<(), String> {
         (!diary.touched.contains(&branch.name)).then(|| format!("{}: {} at {}", it.key, branch.name, proposal.head))
     });
     blamed.first().map_or(Ok(()), |blamed| Err(format!("somebody is said to have written to {blamed}, and nobody did")))
+}
+
+/// Nothing is begun again and again: a step is taken, or something is said to hold it.
+fn every_step_leads_somewhere(scene: &Scene) -> Result<(), String> {
+    let under_way = scene.sim.store.select(|record| match record {
+        Record::Promotion(it) if it.leg.facts.problem.is_none() => {
+            it.leg.intent.as_ref().map(|intent| format!("{} {} {intent:?}", it.key, it.release))
+        }
+        _ => None,
+    });
+    let (now, restless) = (scene.now(), &mut scene.diary.borrow_mut().restless);
+    restless.retain(|step, _| under_way.contains(step));
+    for step in under_way {
+        let since = *restless.entry(step.clone()).or_insert(now);
+        if now.duration_since(since) > SignedDuration::from_mins(10) {
+            return Err(format!("since {since} nothing comes of it: {step}"));
+        }
+    }
+    Ok(())
 }
 
 /// Whatever else is in the files stays there.

@@ -47,6 +47,8 @@ pub(crate) struct Diary {
     pub(crate) touched: BTreeSet<BranchName>,
     /// The environments with more than one open proposal, and since when. Nobody can know while a call is under way.
     pub(crate) doubles: BTreeMap<String, Timestamp>,
+    /// The steps that are being taken, and since when.
+    pub(crate) restless: BTreeMap<String, Timestamp>,
     /// Until when there were two engines.
     pub(crate) two_until: Option<Timestamp>,
     /// The environments whose value was changed by hand.
