@@ -15,6 +15,7 @@ use crate::kinds::{
 pub fn crds() -> Vec<CustomResourceDefinition> {
     let mut crds = defined();
     for crd in &mut crds {
+        crd.metadata.labels = Some([(PART_OF.to_owned(), "weir".to_owned())].into());
         change_schema(crd, |schema| {
             if let Some(spec) = schema.pointer_mut("/properties/spec") {
                 each(spec, &speak);
@@ -23,6 +24,9 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
     }
     crds
 }
+
+/// The label of all that is part of something larger, which for these is `weir`.
+pub const PART_OF: &str = "app.kubernetes.io/part-of";
 
 /// The definitions of all kinds, as the types say them.
 pub(crate) fn defined() -> Vec<CustomResourceDefinition> {

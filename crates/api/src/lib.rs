@@ -19,7 +19,7 @@ mod manifest;
 mod validate;
 
 pub use convert::{DurationError, PipelineGroup, Shadowed, parse_duration};
-pub use crd::{crd_yaml, crds};
+pub use crd::{PART_OF, crd_yaml, crds};
 pub use kinds::{
     Address, AppKind, AppRef, ApprovalGate, ClusterKind, ClusterRef, Concurrency, Environment, EnvironmentStatus,
     ForgeType, Freeze, FreezeSelector, FreezeSpec, Gate, GitopsCluster, GitopsClusterSpec, GitopsClusterStatus,

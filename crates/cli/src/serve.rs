@@ -75,6 +75,8 @@ pub(crate) enum Home {
         cache: Option<PathBuf>,
         /// How several processes share the pipelines.
         leases: LeaseSettings,
+        /// Whether pipelines may name repositories that are folders of this machine.
+        allow_folders: bool,
     },
 }
 
@@ -234,15 +236,16 @@ impl Serving {
                 let whole = Parts { ports, world, journal, access: Arc::new(Everyone) };
                 self.work(whole, door, signals, rest, beside).await
             }
-            Home::Cluster { context, cache, leases } => {
+            Home::Cluster { context, cache, leases, allow_folders } => {
                 let client = weir_kube::install::client(context.as_deref()).await?;
                 let (store, settings) = (HubStore::new(client.clone()), HubSettings::default());
                 let catalog = Arc::new(HubCatalog::new(client.clone()));
                 let ownership = Arc::new(Leases::start(client.clone(), leases.clone()));
+                let git = weir_git::Settings { allow_folders: *allow_folders, ..weir_git::Settings::default() };
                 let ports = Arc::new(Assembled {
                     catalog: catalog.clone(),
                     store: Arc::new(store.clone()),
-                    repos: Timed::new(cache::open(cache.as_deref())?, door.metrics.clone()),
+                    repos: Timed::new(cache::open(cache.as_deref(), &git)?, door.metrics.clone()),
                     forge: Forges::default(),
                     clusters: Leaves::new(catalog, Some(client.clone()), self.clusters.clone()),
                     ownership: ownership.clone(),

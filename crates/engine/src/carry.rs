@@ -25,7 +25,7 @@ use weir_core::{
     Base, BranchName, CommitId, Declared, ForgeKind, Intent, LegFacts, Place, PlainProposal, PlainState, Promotion,
     PromotionKey, ProposalState, Repository,
 };
-use weir_ports::{Clock as _, ConfigRepos as _, ForgeAccess, PullRequest, RepoAccess, RepoError};
+use weir_ports::{Clock as _, ConfigRepos as _, ForgeAccess, Ownership as _, PullRequest, RepoAccess, RepoError};
 
 use crate::{
     access::access,
@@ -156,6 +156,11 @@ impl<P: Ports> Carrier<'_, P> {
             Err(trouble @ Trouble::Pushed) => {
                 tracing::info!(promotion = %key, "{trouble}");
                 Ended::Retry(self.retry(&trouble, failures))
+            }
+            // Whoever acts for it by now may have done it long ago.
+            Err(trouble) if !self.ports.ownership().owns(&key.pipeline) => {
+                tracing::info!(promotion = %key, %trouble, "a step failed that is another process's by now");
+                Ended::Unwanted
             }
             Err(trouble) => {
                 let retry = self.retry(&trouble, failures);

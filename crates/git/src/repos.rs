@@ -13,6 +13,7 @@ use weir_core::{BranchName, CommitId};
 use weir_ports::{Change, ConfigRepos, Doing, FileQuery, Push, Pushed, RepoAccess, RepoError, RepoFile};
 
 use crate::{
+    address::Transport,
     cache::Cache,
     fault::Fault,
     gather::Gather,
@@ -96,6 +97,9 @@ impl GitRepos {
     fn sign_in(&self, access: &RepoAccess, doing: Doing) -> Result<(SignIn, Arc<Repository>), RepoError> {
         let sign_in =
             SignIn::new(access, &self.git.root).map_err(|error| Fault::from(error).into_error(doing, &access.url))?;
+        if sign_in.address.transport == Transport::File && !self.git.settings.allow_folders {
+            return Err(RepoError::Folder { repository: access.url.clone() });
+        }
         let repository = self.repository(&sign_in);
         Ok((sign_in, repository))
     }

@@ -17,6 +17,9 @@ pub struct Settings {
     pub largest_file: u64,
     /// After how many fetches and commits a cache is tidied up.
     pub tidy_after: u32,
+    /// Whether a repository may be a folder of this machine. Not where those who define pipelines are not those whose
+    /// folders these are.
+    pub allow_folders: bool,
 }
 
 impl Default for Settings {
@@ -28,6 +31,7 @@ impl Default for Settings {
             processes: 16,
             largest_file: 8 * 1024 * 1024,
             tidy_after: 256,
+            allow_folders: true,
         }
     }
 }

@@ -177,8 +177,11 @@ async fn apply(client: &Client, object: DynamicObject, is_dry: bool) -> Result<I
     Ok(if content(before) == content(after) { Installed::Unchanged } else { Installed::Changed })
 }
 
+/// Whether it came from here: by this program, or by the manifests that it exports.
 fn is_ours(object: &DynamicObject) -> bool {
-    object.metadata.managed_fields.iter().flatten().any(|entry| entry.manager.as_deref() == Some(MANAGER))
+    let by_us = object.metadata.managed_fields.iter().flatten().any(|entry| entry.manager.as_deref() == Some(MANAGER));
+    let label = object.metadata.labels.as_ref().and_then(|labels| labels.get(weir_api::PART_OF));
+    by_us || label.is_some_and(|name| name == "weir")
 }
 
 /// What an object says, apart from what the API server keeps beside it.

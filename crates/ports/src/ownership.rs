@@ -9,6 +9,11 @@ pub trait Ownership: Send + Sync {
     /// Whether this process acts for a pipeline now.
     fn owns(&self, pipeline: &PipelineKey) -> bool;
 
+    /// What keeps this process from acting for anything that it might.
+    fn problem(&self) -> Option<String> {
+        None
+    }
+
     /// Tells whenever the answer has changed for some pipeline.
     fn watch(&self) -> impl Stream<Item = ()> + Send + Unpin + 'static;
 }

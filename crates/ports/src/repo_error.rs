@@ -101,6 +101,15 @@ pub enum RepoError {
         /// What Git said.
         reason: String,
     },
+    /// The repository is a folder of the machine, and those are not for pipelines.
+    #[error(
+        "`{repository}` is a folder where Weir runs, which no pipeline of a cluster may use; give the address of a server, \
+         or start Weir with `--allow-file-repositories`"
+    )]
+    Folder {
+        /// Which repository.
+        repository: RepoUrl,
+    },
     /// The repository has no branch at all.
     #[error("`{repository}` is empty; push a first commit to its base branch")]
     Empty {

@@ -12,8 +12,8 @@ use weir_core::{
 use weir_engine::{Asked, Denied, Difference, NoDifference, People, Ports, World, difference};
 use weir_ports::{
     Access, AccessError, Catalog as _, CatalogError, Clock as _, Clusters as _, DeedQuery, HistoryQuery, Journal,
-    ManifestUnread, Noted, Record, RecordKey, RecordVersion, Secret, Store as _, StoreError, Stored, TreeObject,
-    Unseen, Verb,
+    ManifestUnread, Noted, Ownership as _, Record, RecordKey, RecordVersion, Secret, Store as _, StoreError, Stored,
+    TreeObject, Unseen, Verb,
 };
 
 /// What a server works with.
@@ -77,6 +77,8 @@ pub(crate) trait Backend: Send + Sync {
     fn right(&self, what: Verb) -> String;
     /// What is wrong with what decides who may do what.
     fn access_problem(&self) -> Option<String>;
+    /// What keeps this process from acting.
+    fn ownership_problem(&self) -> Option<String>;
     fn ask<'a>(
         &'a self,
         asked: &'a Asked,
@@ -183,6 +185,10 @@ where
 
     fn access_problem(&self) -> Option<String> {
         self.access.problem()
+    }
+
+    fn ownership_problem(&self) -> Option<String> {
+        self.ports.ownership().problem()
     }
 
     fn ask<'a>(

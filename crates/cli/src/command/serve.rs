@@ -64,6 +64,9 @@ pub(crate) struct Serve {
     /// On Kubernetes: the namespace of the Leases. Default: the one that this runs in, or `weir-system`
     #[arg(long, value_name = "NAME", conflicts_with = "manifests")]
     lease_namespace: Option<String>,
+    /// On Kubernetes: let Pipelines name repositories that are folders of this machine (`file://`)
+    #[arg(long, conflicts_with = "manifests")]
+    allow_file_repositories: bool,
     /// How much is logged: error, warn, info, debug
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log_level: tracing::Level,
@@ -107,10 +110,12 @@ impl Serve {
         let home = match (self.manifests, self.data) {
             (Some(manifests), Some(data)) => Home::Folders { manifests, data },
             (_, cache) => {
-                let namespace = self.lease_namespace.unwrap_or_else(own_namespace);
+                let elsewhere = self.context.is_some() || std::env::var_os("KUBECONFIG").is_some();
+                let namespace = self.lease_namespace.or_else(|| own_namespace().filter(|_| !elsewhere));
+                let namespace = namespace.unwrap_or_else(|| "weir-system".to_owned());
                 let leases =
                     LeaseSettings { shards: self.shards, ..LeaseSettings::new(namespace, identity(self.listen)) };
-                Home::Cluster { context: self.context, cache, leases }
+                Home::Cluster { context: self.context, cache, leases, allow_folders: self.allow_file_repositories }
             }
         };
         let mut serving = Serving::new(home, self.listen)?;
@@ -131,9 +136,9 @@ impl Serve {
 /// Where every Pod finds the namespace that it runs in.
 const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
-fn own_namespace() -> String {
+fn own_namespace() -> Option<String> {
     let told = std::fs::read_to_string(NAMESPACE_FILE).ok().map(|text| text.trim().to_owned());
-    told.filter(|text| !text.is_empty()).unwrap_or_else(|| "weir-system".to_owned())
+    told.filter(|text| !text.is_empty())
 }
 
 /// A name that no other process has: no two listen on the same address of a host. One that is restarted goes on at once.

@@ -21,22 +21,22 @@ const PROCESSES: u32 = 64;
 const PRIVATE: u32 = 0o700;
 
 /// Opens the folder that is named, or a private one.
-pub(super) fn open(named: Option<&Path>) -> Result<GitRepos> {
+pub(super) fn open(named: Option<&Path>, settings: &Settings) -> Result<GitRepos> {
     match named {
         Some(folder) => {
-            let opened = GitRepos::open(folder, Settings::default());
+            let opened = GitRepos::open(folder, settings.clone());
             opened.map_err(|error| anyhow!("{error}")).context("opening the folder that --data names failed")
         }
-        None => open_in(&std::env::temp_dir()),
+        None => open_in(&std::env::temp_dir(), settings),
     }
 }
 
-fn open_in(parent: &Path) -> Result<GitRepos> {
+fn open_in(parent: &Path, settings: &Settings) -> Result<GitRepos> {
     let user = rustix::process::geteuid().as_raw();
     for number in 1..=PROCESSES {
         let folder = parent.join(format!("weir-repositories-{user}-{number}"));
         claim(&folder, user)?;
-        match GitRepos::open(&folder, Settings::default()) {
+        match GitRepos::open(&folder, settings.clone()) {
             Ok(repos) => return Ok(repos),
             Err(OpenError::InUse { .. }) => {}
             Err(error) => return Err(error).context("name another folder with --data"),
@@ -72,23 +72,23 @@ mod tests {
     #[test]
     fn the_folder_is_private_and_each_process_has_one_of_its_own() {
         let parent = tempfile::tempdir().unwrap();
-        let first = open_in(parent.path()).unwrap();
-        let second = open_in(parent.path()).unwrap();
+        let first = open_in(parent.path(), &Settings::default()).unwrap();
+        let second = open_in(parent.path(), &Settings::default()).unwrap();
         let folders: Vec<_> = fs::read_dir(parent.path()).unwrap().map(|it| it.unwrap().path()).collect();
         assert_eq!(folders.len(), 2);
         assert!(folders.iter().all(|it| fs::metadata(it).unwrap().mode() & 0o777 == PRIVATE));
         drop((first, second));
-        let _again = open_in(parent.path()).unwrap();
+        let _again = open_in(parent.path(), &Settings::default()).unwrap();
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 2, "one that is free is used again");
     }
 
     #[test]
     fn a_folder_that_others_may_read_is_closed_to_them() {
         let parent = tempfile::tempdir().unwrap();
-        drop(open_in(parent.path()).unwrap());
+        drop(open_in(parent.path(), &Settings::default()).unwrap());
         let folder = fs::read_dir(parent.path()).unwrap().next().unwrap().unwrap().path();
         fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
-        drop(open_in(parent.path()).unwrap());
+        drop(open_in(parent.path(), &Settings::default()).unwrap());
         assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, PRIVATE);
     }
 
@@ -99,7 +99,7 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         let link = parent.path().join(format!("weir-repositories-{user}-1"));
         std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
-        let Err(refused) = open_in(parent.path()) else { panic!("a link was followed") };
+        let Err(refused) = open_in(parent.path(), &Settings::default()) else { panic!("a link was followed") };
         assert!(refused.to_string().ends_with("is not used; name another with --data"), "{refused}");
         let other = parent.path().join("other");
         fs::create_dir(&other).unwrap();

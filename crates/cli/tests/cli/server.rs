@@ -121,7 +121,9 @@ impl Site {
     pub(crate) fn start_at(&self, kubeconfig: &Path, port: u16, arguments: &[&str]) -> Running {
         let mut command = Command::new(cargo_bin("weir"));
         let cache = self.path(&format!("cache-{port}"));
-        command.arg("serve").arg("--data").arg(cache).args(arguments).env("KUBECONFIG", kubeconfig);
+        // The repository of a site is a folder.
+        command.arg("serve").arg("--data").arg(cache).arg("--allow-file-repositories").args(arguments);
+        command.env("KUBECONFIG", kubeconfig);
         Self::spawn(command, port)
     }
 

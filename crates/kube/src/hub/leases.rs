@@ -2,8 +2,10 @@
 //!
 //! Whether a holder is alive is told by its Lease changing, timed by the clock of whoever looks: clocks of different
 //! machines are never compared. A holder that could not renew in time stops acting before anybody else may begin.
+//! Of several shards, each process comes to about as many as any other (`share`).
 
 mod claim;
+mod share;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -28,6 +30,7 @@ use weir_ports::Ownership;
 
 use super::fault;
 use claim::{Claim, Move};
+use share::Wish;
 
 /// How Leases are kept.
 #[derive(Debug, Clone)]
@@ -69,9 +72,22 @@ pub struct Leases {
 struct Shared {
     leases: Api<Lease>,
     settings: LeaseSettings,
-    /// Until when each shard is held.
-    held: Mutex<Vec<Option<Instant>>>,
+    /// What is known of each shard.
+    shards: Mutex<Vec<Shard>>,
+    /// When one was given up for somebody who had less.
+    gave: Mutex<Option<Instant>>,
     gained: watch::Sender<u64>,
+}
+
+/// What a process knows of a shard.
+#[derive(Debug, Clone, Default)]
+struct Shard {
+    /// Until when it is held by this process.
+    held: Option<Instant>,
+    /// Who else holds it.
+    holder: Option<String>,
+    /// Why it cannot be asked for.
+    trouble: Option<String>,
 }
 
 impl Leases {
@@ -79,8 +95,9 @@ impl Leases {
     pub fn start(client: Client, settings: LeaseSettings) -> Self {
         let leases = Api::namespaced(client, &settings.namespace);
         let shards = settings.shards.max(1);
-        let held = Mutex::new(vec![None; shards as usize]);
-        let shared = Arc::new(Shared { leases, settings, held, gained: watch::Sender::new(0) });
+        let known = Mutex::new(vec![Shard::default(); shards as usize]);
+        let gained = watch::Sender::new(0);
+        let shared = Arc::new(Shared { leases, settings, shards: known, gave: Mutex::default(), gained });
         let mut keepers = JoinSet::new();
         for shard in 0..shards {
             keepers.spawn(keep(Arc::clone(&shared), shard as usize));
@@ -112,6 +129,13 @@ impl Ownership for Leases {
         });
         Box::pin(gains.chain(stream::pending()))
     }
+
+    fn problem(&self) -> Option<String> {
+        let shards = self.shared.lock();
+        let (shard, trouble) = shards.iter().enumerate().find_map(|(shard, it)| Some((shard, it.trouble.as_ref()?)))?;
+        let (name, namespace) = (name(shard), &self.shared.settings.namespace);
+        Some(format!("this process cannot act: asking for Lease `{namespace}/{name}` fails: {trouble}"))
+    }
 }
 
 /// The shard of a pipeline: the same in every process and every version.
@@ -131,29 +155,21 @@ fn name(shard: usize) -> String {
 /// Asks for one shard again and again.
 async fn keep(all: Arc<Shared>, shard: usize) {
     let mut claim = Claim::new(all.settings.identity.clone(), all.settings.duration);
-    let mut troubled = false;
     loop {
         let begun = Instant::now();
         match timeout(all.settings.renew, all.ask(shard, &mut claim)).await {
-            Ok(Ok(true)) => {
-                troubled = false;
-                all.hold(shard, Some(begun + all.settings.duration));
-            }
-            Ok(Ok(false)) => {
-                troubled = false;
-                all.hold(shard, None);
+            Ok(Ok(is_ours)) => {
+                all.trouble(shard, None);
+                all.hold(shard, is_ours.then(|| begun + all.settings.duration));
             }
             // Somebody else was faster.
-            Ok(Err(error)) if fault::is_moved(&error) => {}
+            Ok(Err(error)) if fault::is(&error, 409) => {}
             failed => {
                 let reason = match failed {
                     Ok(Err(error)) => fault::sentence(&error),
                     _ => "the API server does not answer in time".to_owned(),
                 };
-                if !troubled {
-                    tracing::warn!(lease = name(shard), reason, "the Lease cannot be renewed");
-                }
-                troubled = true;
+                all.trouble(shard, Some(reason));
             }
         }
         // With more than one shard, those who hold less come first.
@@ -163,22 +179,48 @@ async fn keep(all: Arc<Shared>, shard: usize) {
     }
 }
 
+impl Shard {
+    fn is_held(&self) -> bool {
+        self.held.is_some_and(|until| Instant::now() < until)
+    }
+}
+
+/// A Lease that nobody holds.
+fn given_back(mut lease: Lease) -> Lease {
+    if let Some(spec) = &mut lease.spec {
+        spec.holder_identity = None;
+    }
+    lease
+}
+
 impl Shared {
     /// Renews, takes, or leaves the Lease of a shard; `true` if it is ours now.
     async fn ask(&self, shard: usize, claim: &mut Claim) -> Result<bool, kube::Error> {
         let lease_name = name(shard);
         let seen = self.leases.get_opt(&lease_name).await?;
         let spec = match claim.next(seen.as_ref(), Instant::now().into_std()) {
-            Move::Leave => return Ok(false),
+            Move::Leave => {
+                self.wish(shard, seen).await;
+                return Ok(false);
+            }
             Move::Have(spec) => spec,
         };
         let parameters = PostParams::default();
+        if let Some(lease) = seen.as_ref().filter(|lease| self.shall_give(shard, lease)) {
+            let mut lease = lease.clone();
+            Wish::clear(&mut lease);
+            self.leases.replace(&lease_name, &parameters, &given_back(lease)).await?;
+            return Ok(false);
+        }
         match seen {
             None => {
                 let metadata = ObjectMeta { name: Some(lease_name), ..ObjectMeta::default() };
                 self.leases.create(&parameters, &Lease { metadata, spec: Some(spec) }).await?;
             }
-            Some(lease) => {
+            Some(mut lease) => {
+                if !self.holds(shard) {
+                    Wish::clear(&mut lease);
+                }
                 let lease = Lease { spec: Some(spec), metadata: lease.metadata };
                 self.leases.replace(&lease_name, &parameters, &lease).await?;
             }
@@ -188,12 +230,54 @@ impl Shared {
 
     async fn give_back(&self, shard: usize) {
         let lease_name = name(shard);
-        let Ok(Some(mut lease)) = self.leases.get_opt(&lease_name).await else { return };
-        let Some(spec) = lease.spec.as_mut() else { return };
-        if spec.holder_identity.as_deref() == Some(&self.settings.identity) {
-            spec.holder_identity = None;
+        let Ok(Some(lease)) = self.leases.get_opt(&lease_name).await else { return };
+        let holder = lease.spec.as_ref().and_then(|spec| spec.holder_identity.as_deref());
+        if holder == Some(&self.settings.identity) {
             // Whoever else wrote it has it already.
-            self.leases.replace(&lease_name, &PostParams::default(), &lease).await.ok();
+            self.leases.replace(&lease_name, &PostParams::default(), &given_back(lease)).await.ok();
+        }
+    }
+
+    /// Asks for a Lease of somebody who has more. If that cannot be written now, it can the next time.
+    async fn wish(&self, shard: usize, seen: Option<Lease>) {
+        let Some(mut lease) = seen else { return };
+        let holder = lease.spec.as_ref().and_then(|spec| spec.holder_identity.clone());
+        let (mine, theirs) = {
+            let mut shards = self.lock();
+            if let Some(it) = shards.get_mut(shard) {
+                it.holder.clone_from(&holder);
+            }
+            let mine = shards.iter().filter(|it| it.is_held()).count();
+            (mine, shards.iter().filter(|it| !it.is_held() && it.holder == holder).count())
+        };
+        let wish = Wish { by: self.settings.identity.clone(), has: mine };
+        if share::is_unequal(mine, theirs) && Wish::of(&lease).as_ref() != Some(&wish) {
+            wish.put(&mut lease);
+            self.leases.replace(&name(shard), &PostParams::default(), &lease).await.ok();
+        }
+    }
+
+    /// Whether a Lease of ours shall go to somebody who asks for it and has less. One at a time: who gets it says anew
+    /// how many they have.
+    fn shall_give(&self, shard: usize, lease: &Lease) -> bool {
+        let Some(wish) = Wish::of(lease).filter(|wish| wish.by != self.settings.identity) else { return false };
+        let mine = self.others(shard) + usize::from(self.holds(shard));
+        let mut gave = self.gave.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_early = gave.is_some_and(|at| at.elapsed() < self.settings.duration);
+        let shall = self.holds(shard) && !is_early && share::is_unequal(wish.has, mine);
+        if shall {
+            *gave = Some(Instant::now());
+        }
+        shall
+    }
+
+    /// Notes why a shard cannot be asked for, and tells it when that is news.
+    fn trouble(&self, shard: usize, trouble: Option<String>) {
+        let before = self.lock().get_mut(shard).and_then(|it| std::mem::replace(&mut it.trouble, trouble.clone()));
+        match (before, trouble) {
+            (None, Some(reason)) => tracing::warn!(lease = name(shard), reason, "the Lease cannot be asked for"),
+            (Some(_), None) => tracing::info!(lease = name(shard), "the Lease can be asked for again"),
+            _ => {}
         }
     }
 
@@ -202,7 +286,7 @@ impl Shared {
     }
 
     fn holds(&self, shard: usize) -> bool {
-        self.lock().get(shard).copied().flatten().is_some_and(|until| Instant::now() < until)
+        self.lock().get(shard).is_some_and(Shard::is_held)
     }
 
     fn others(&self, shard: usize) -> usize {
@@ -211,7 +295,7 @@ impl Shared {
 
     fn hold(&self, shard: usize, until: Option<Instant>) {
         let (held, has) = (self.holds(shard), until.is_some());
-        let before = self.lock().get_mut(shard).and_then(|slot| std::mem::replace(slot, until));
+        let before = self.lock().get_mut(shard).and_then(|it| std::mem::replace(&mut it.held, until));
         // What has run out without a word is told now.
         if before.is_some() != has {
             let identity = &self.settings.identity;
@@ -223,7 +307,7 @@ impl Shared {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Option<Instant>>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Shard>> {
+        self.shards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

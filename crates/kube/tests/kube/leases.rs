@@ -74,3 +74,41 @@ async fn shards_are_shared_and_every_pipeline_has_one_who_acts() {
     let owners = |number| processes.iter().filter(|process| process.owns(&pipeline(number))).count();
     eventually("all have an owner", async || is((0..40).all(|number| owners(number) == 1))).await;
 }
+
+#[tokio::test]
+async fn who_comes_later_gets_a_share_and_so_does_who_comes_back() {
+    let ground = ground("leases").await;
+    let many = |identity| LeaseSettings { shards: 4, ..settings(&ground, identity) };
+    let start = |identity| Leases::start(ground.client.clone(), many(identity));
+    let share = |process: &Leases| (0..200).filter(|number| process.owns(&pipeline(*number))).count();
+    let first = start("first");
+    eventually("the first has all", async || is(share(&first) == 200)).await;
+    let second = start("second");
+    let has_half = |process: &Leases| (60..=140).contains(&share(process));
+    let shared = async |one: &Leases, other: &Leases| {
+        eventually("both have about half", async || {
+            let both = (0..200).any(|number| one.owns(&pipeline(number)) && other.owns(&pipeline(number)));
+            assert!(!both, "two act for the same");
+            is(has_half(one) && has_half(other) && share(one) + share(other) == 200)
+        })
+        .await;
+    };
+    shared(&first, &second).await;
+    drop(first);
+    eventually("the second has all", async || is(share(&second) == 200)).await;
+    let again = start("first");
+    shared(&again, &second).await;
+}
+
+#[tokio::test]
+async fn whoever_may_not_use_leases_says_so() {
+    let ground = ground("leases").await;
+    let elsewhere = LeaseSettings { namespace: "nowhere".to_owned(), ..settings(&ground, "first") };
+    let leases = Leases::start(ground.client.clone(), elsewhere);
+    eventually("it says why", async || {
+        let problem = leases.problem().unwrap_or_default();
+        let words = "this process cannot act: asking for Lease `nowhere/weir-shard-0` fails: ";
+        if problem.starts_with(words) { Ok(()) } else { Err(problem) }
+    })
+    .await;
+}

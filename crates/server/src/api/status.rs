@@ -62,6 +62,7 @@ pub(super) async fn status(State(shared): State<Shared>, caller: Caller) -> Resu
     let mut problems: Vec<_> = mine.into_iter().map(ToString::to_string).collect();
     if visible.sees_everything() {
         problems.extend(shared.backend.access_problem());
+        problems.extend(shared.backend.ownership_problem());
         problems.extend(shared.trouble());
     }
     Ok(Json(Status {

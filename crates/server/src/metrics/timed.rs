@@ -64,6 +64,7 @@ fn word(error: &RepoError) -> &'static str {
         RepoError::Unauthorized { .. } => "unauthorized",
         RepoError::Untrusted { .. } => "untrusted",
         RepoError::NotFound { .. } => "not-found",
+        RepoError::Folder { .. } => "folder",
         RepoError::Empty { .. } => "empty",
         RepoError::NoBranch { .. } => "no-branch",
         RepoError::Moved { .. } => "moved",

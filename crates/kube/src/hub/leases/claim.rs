@@ -12,8 +12,8 @@ use k8s_openapi::{
 pub(super) struct Claim {
     identity: String,
     duration: Duration,
-    /// The state of somebody else's Lease, and since when it has been like that.
-    seen: Option<(Option<String>, Instant)>,
+    /// What somebody else wrote into their Lease, and since when it has said that.
+    seen: Option<(LeaseSpec, Instant)>,
 }
 
 /// What to do.
@@ -35,19 +35,18 @@ impl Claim {
         let holder = spec.holder_identity.clone().filter(|holder| !holder.is_empty());
         match holder {
             Some(holder) if holder == self.identity => Move::Have(self.spec(&spec, None)),
-            Some(_) if self.is_alive(lease, &spec, now) => Move::Leave,
+            Some(_) if self.is_alive(&spec, now) => Move::Leave,
             // The first to have it has taken it from nobody.
             _ => Move::Have(self.spec(&spec, Some(i32::from(lease.is_some())))),
         }
     }
 
-    /// Whether its holder has shown itself lately.
-    fn is_alive(&mut self, lease: Option<&Lease>, spec: &LeaseSpec, now: Instant) -> bool {
-        let version = lease.and_then(|lease| lease.metadata.resource_version.clone());
+    /// Whether its holder has shown itself lately. What others note beside it is no sign of life.
+    fn is_alive(&mut self, spec: &LeaseSpec, now: Instant) -> bool {
         let since = match &self.seen {
-            Some((seen, since)) if *seen == version => *since,
+            Some((seen, since)) if seen == spec => *since,
             _ => {
-                self.seen = Some((version, now));
+                self.seen = Some((spec.clone(), now));
                 now
             }
         };
@@ -74,11 +73,11 @@ impl Claim {
 mod tests {
     use super::*;
 
-    fn lease(holder: &str, version: &str) -> Lease {
-        let mut lease = Lease::default();
-        lease.metadata.resource_version = Some(version.to_owned());
-        lease.spec = Some(LeaseSpec { holder_identity: Some(holder.to_owned()), ..LeaseSpec::default() });
-        lease
+    /// A Lease that was renewed so often.
+    fn lease(holder: &str, renewed: i64) -> Lease {
+        let renew_time = Some(MicroTime(Timestamp::from_second(renewed).unwrap()));
+        let spec = LeaseSpec { holder_identity: Some(holder.to_owned()), renew_time, ..LeaseSpec::default() };
+        Lease { spec: Some(spec), ..Lease::default() }
     }
 
     fn takes(claim: &mut Claim, lease: Option<&Lease>, now: Instant) -> bool {
@@ -93,8 +92,8 @@ mod tests {
         let mut claim = Claim::new("a".to_owned(), Duration::from_secs(12));
         let now = Instant::now();
         assert!(takes(&mut claim, None, now));
-        assert!(takes(&mut claim, Some(&lease("", "1")), now));
-        assert!(takes(&mut claim, Some(&lease("a", "2")), now));
+        assert!(takes(&mut claim, Some(&lease("", 1)), now));
+        assert!(takes(&mut claim, Some(&lease("a", 2)), now));
     }
 
     #[test]
@@ -102,11 +101,13 @@ mod tests {
         let mut claim = Claim::new("a".to_owned(), Duration::from_secs(12));
         let begin = Instant::now();
         let after = |seconds| begin + Duration::from_secs(seconds);
-        assert!(!takes(&mut claim, Some(&lease("b", "1")), begin));
-        assert!(!takes(&mut claim, Some(&lease("b", "1")), after(11)));
-        assert!(!takes(&mut claim, Some(&lease("b", "2")), after(13)), "it has renewed");
-        assert!(!takes(&mut claim, Some(&lease("b", "2")), after(24)));
-        assert!(takes(&mut claim, Some(&lease("b", "2")), after(25)));
+        assert!(!takes(&mut claim, Some(&lease("b", 1)), begin));
+        assert!(!takes(&mut claim, Some(&lease("b", 1)), after(11)));
+        assert!(!takes(&mut claim, Some(&lease("b", 2)), after(13)), "it has renewed");
+        let mut noted = lease("b", 2);
+        noted.metadata.resource_version = Some("9".to_owned());
+        assert!(!takes(&mut claim, Some(&noted), after(24)), "what others note is no sign of life");
+        assert!(takes(&mut claim, Some(&lease("b", 2)), after(25)));
     }
 
     #[test]
@@ -117,14 +118,14 @@ mod tests {
             Move::Have(spec) => spec.lease_transitions,
         };
         assert_eq!(turns(None), Some(0), "the first has it from nobody");
-        assert_eq!(turns(Some(&lease("a", "1"))), Some(0));
-        assert_eq!(turns(Some(&lease("", "2"))), Some(1), "somebody gave it back");
+        assert_eq!(turns(Some(&lease("a", 1))), Some(0));
+        assert_eq!(turns(Some(&lease("", 2))), Some(1), "somebody gave it back");
     }
 
     #[test]
     fn what_the_holder_says_about_its_own_time_counts() {
         let mut claim = Claim::new("a".to_owned(), Duration::from_secs(12));
-        let mut slow = lease("b", "1");
+        let mut slow = lease("b", 1);
         slow.spec.as_mut().unwrap().lease_duration_seconds = Some(60);
         let begin = Instant::now();
         assert!(!takes(&mut claim, Some(&slow), begin));

@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use weir_core::{Hold, Plan, TargetKey, Unreachable};
+use weir_core::{EnvironmentName, Hold, Plan, TargetKey, Unreachable};
 
 use super::Shown;
 
@@ -30,17 +30,20 @@ pub(super) fn conditions(shown: &Shown<'_>, decided: &Plan, line: &str) -> Vec<C
     if let Some(problem) = shown.problems.first() {
         return stalled("InvalidDefinition", problem, generation);
     }
-    let holds = || decided.environments.iter().flat_map(|environment| &environment.holds);
-    let one_of = |names: &[&str]| holds().find(|hold: &&Hold| names.contains(&hold.reason.name()));
-    if let Some(hold) = one_of(&STALLED) {
-        let words = format!("{line}: {}", hold.reason);
+    let holds = || decided.environments.iter().flat_map(|it| it.holds.iter().map(move |hold| (&it.name, hold)));
+    let one_of = |names: &[&str]| holds().find(|(_, hold)| names.contains(&hold.reason.name()));
+    let told = |environment: &EnvironmentName, hold: &Hold| {
+        format!("{line}. {environment}: {}: {}", hold.reason.name(), hold.reason)
+    };
+    if let Some((environment, hold)) = one_of(&STALLED) {
+        let words = told(environment, hold);
         return vec![
             condition("Ready", false, hold.reason.name(), &words, generation),
             condition("Stalled", true, hold.reason.name(), &hold.reason.to_string(), generation),
         ];
     }
-    if let Some(hold) = one_of(&TRYING) {
-        let words = format!("{line}: {}", hold.reason);
+    if let Some((environment, hold)) = one_of(&TRYING) {
+        let words = told(environment, hold);
         return vec![
             condition("Ready", false, hold.reason.name(), &words, generation),
             condition("Reconciling", true, hold.reason.name(), &hold.reason.to_string(), generation),
@@ -49,7 +52,7 @@ pub(super) fn conditions(shown: &Shown<'_>, decided: &Plan, line: &str) -> Vec<C
     if let Some((target, why)) = unreachable(shown) {
         let words = format!("{target} cannot be read: {}", why.error);
         return vec![
-            condition("Ready", false, "TargetUnreachable", &format!("{line}: {words}"), generation),
+            condition("Ready", false, "TargetUnreachable", &format!("{line}. {words}"), generation),
             condition("Reconciling", true, "TargetUnreachable", &words, generation),
         ];
     }
