@@ -92,7 +92,7 @@ fn a_draft_is_a_branch_with_one_file_until_it_is_merged() {
         let ports = desk.sim.calm();
         let drafts = desk.drafts(&ports);
         let listed = drafts.list().await.unwrap();
-        assert_eq!(listed, [proposed.draft.clone()]);
+        assert_eq!(listed, std::slice::from_ref(&proposed.draft));
         let shown = drafts.show(&key()).await.unwrap();
         assert_eq!((shown.text.as_deref(), shown.is_ours), (Some(TEXT), true));
         assert_eq!((&*shown.draft.by, shown.draft.why.as_deref()), ("ada", Some("it is time")));
@@ -175,7 +175,7 @@ fn what_is_there_already_is_not_proposed() {
 
         let desk = Desk::new(None);
         let draft = desk.propose(TEXT).await.unwrap().draft;
-        let (pipeline, signed_with) = (app(), Default::default());
+        let (pipeline, signed_with) = (app(), std::collections::BTreeMap::default());
         let definition = Definition { pipeline, version: None, signed_with };
         desk.world.define(CatalogNotice::Defined(Arc::new(definition)));
         assert!(matches!(desk.propose(TEXT).await, Err(DraftError::Exists(_))));
