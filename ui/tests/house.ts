@@ -1,10 +1,13 @@
 /** The real program, and a real browser. */
 import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const WEIR = process.env["WEIR"] ?? join(import.meta.dirname, "../../target/debug/weir");
 
@@ -32,8 +35,8 @@ class Running {
   private readonly child: ChildProcess;
   private readonly ended: Promise<void>;
 
-  constructor(args: string[]) {
-    this.child = spawn(WEIR, args, { stdio: ["ignore", "pipe", "pipe"] });
+  constructor(args: string[], program = WEIR) {
+    this.child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
     const hear = (piece: Buffer) => {
       this.said += piece.toString();
     };
@@ -49,6 +52,34 @@ class Running {
   async stop(signal: NodeJS.Signals = "SIGTERM") {
     this.child.kill(signal);
     await this.ended;
+  }
+
+  /** For those who end when nobody talks to them any more. */
+  async leave() {
+    this.child.stdin?.end();
+    await this.ended;
+  }
+}
+
+/** A real cluster on which Flux deploys podinfo: `crates/cli/examples/leaf.rs`. */
+export class Leaf {
+  readonly kubeconfig: string;
+  private readonly running: Running;
+
+  private constructor(kubeconfig: string, running: Running) {
+    this.kubeconfig = kubeconfig;
+    this.running = running;
+  }
+
+  static async start(): Promise<Leaf> {
+    const running = new Running([], join(dirname(WEIR), "examples/leaf"));
+    await eventually("the cluster is there", () => /^".*"$/m.test(running.said));
+    const [line] = /^".*"$/m.exec(running.said) ?? [];
+    return new Leaf(JSON.parse(line ?? "") as string, running);
+  }
+
+  async stop() {
+    await this.running.leave();
   }
 }
 
@@ -181,3 +212,19 @@ export const entry = (page: Page, name: string) => page.getByRole("listitem", { 
 /** Waits until an environment runs a version. */
 export const runs = (page: Page, name: string, version: string) =>
   environment(page, name).getByText(version, { exact: true }).first().waitFor();
+
+/** What axe finds wrong with a page. */
+export async function violations(page: Page): Promise<string[]> {
+  // Not as a script of the page: its policy would refuse it.
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
+    const found = await axe.run();
+    return found.violations.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(" | ")}`);
+  });
+}
+
+interface AxeViolation {
+  id: string;
+  nodes: { html: string }[];
+}

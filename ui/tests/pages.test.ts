@@ -2,14 +2,11 @@
  * Every page, in light and dark, wide and narrow: what axe finds is mended, and nothing is wider than the screen. With
  * `SCREENSHOTS=1` the pictures of the documentation are made anew.
  */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Demo, entry, openBrowser, openPage } from "./house";
+import { Demo, entry, openBrowser, openPage, violations } from "./house";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const IMAGES = join(import.meta.dirname, "../../docs/images");
 
 const SHOP = `apiVersion: pipelines.weave.works/v1alpha1
@@ -92,21 +89,6 @@ const PAGES: Record<string, [path: () => string, there: (page: Page) => Promise<
   freezes: [() => "/freezes", (page) => page.getByText("Nothing is frozen").waitFor()],
   nothing: [() => "/pipelines/default/nope", (page) => page.getByText("It is not there").waitFor()],
 };
-
-async function violations(page: Page): Promise<string[]> {
-  // Not as a script of the page: its policy would refuse it.
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
-    const found = await axe.run();
-    return found.violations.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(" | ")}`);
-  });
-}
-
-interface AxeViolation {
-  id: string;
-  nodes: { html: string }[];
-}
 
 describe.each(["light", "dark"] as const)("%s", (colorScheme) => {
   test.each(Object.keys(PAGES))("%s", async (name) => {

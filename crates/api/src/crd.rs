@@ -2,12 +2,30 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::kinds::{Freeze, GitopsCluster, Observation, OlderPipeline, Pipeline, Promotion, Proposal};
+use crate::kinds::{
+    Freeze, GitopsCluster, Observation, OlderPipeline, Pipeline, Promotion, Proposal, patterns::in_words,
+};
 
 /// The definitions of all kinds, as they are installed on a cluster.
+///
+/// What breaks a `pattern` is refused by the API server with the bare expression, so each is a rule with a sentence here,
+/// wherever people write.
 pub fn crds() -> Vec<CustomResourceDefinition> {
+    let mut crds = defined();
+    for crd in &mut crds {
+        change_schema(crd, |schema| {
+            if let Some(spec) = schema.pointer_mut("/properties/spec") {
+                each(spec, &speak);
+            }
+        });
+    }
+    crds
+}
+
+/// The definitions of all kinds, as the types say them.
+pub(crate) fn defined() -> Vec<CustomResourceDefinition> {
     let mut pipeline = Pipeline::crd();
     let mut older = OlderPipeline::crd();
     for crd in [&mut pipeline, &mut older] {
@@ -41,15 +59,28 @@ pub(crate) fn schema(crd: &CustomResourceDefinition) -> Value {
 /// out is then filled in. An empty list that the API server fills in would be refused by the rules that want one entry.
 fn tidy(crd: &mut CustomResourceDefinition) {
     change_schema(crd, |schema| {
-        walk(schema);
+        each(schema, &plain);
         if let Some(root) = schema.as_object_mut() {
             root.remove("title");
         }
     });
 }
 
-fn walk(schema: &mut Value) {
+/// Changes a schema, and all those within it.
+fn each(schema: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
     let Some(object) = schema.as_object_mut() else { return };
+    change(object);
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(|inner| each(inner, change));
+    }
+    for word in ["items", "additionalProperties"] {
+        if let Some(inner) = object.get_mut(word) {
+            each(inner, change);
+        }
+    }
+}
+
+fn plain(object: &mut Map<String, Value>) {
     for word in ["nullable", "default"] {
         object.remove(word);
     }
@@ -58,13 +89,20 @@ fn walk(schema: &mut Value) {
     {
         *text = words.split_whitespace().collect::<Vec<_>>().join(" ").into();
     }
-    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.values_mut().for_each(walk);
-    }
-    for word in ["items", "additionalProperties"] {
-        if let Some(inner) = object.get_mut(word) {
-            walk(inner);
-        }
+}
+
+/// Says what a pattern means.
+fn speak(object: &mut Map<String, Value>) {
+    let pattern = object.get("pattern").and_then(Value::as_str);
+    let Some((pattern, words)) = pattern.and_then(|pattern| Some((pattern, in_words(pattern)?))) else { return };
+    let matches = format!("self.matches(r'{pattern}')");
+    let is_number_too = object.contains_key("x-kubernetes-int-or-string");
+    let rule = if is_number_too { format!("type(self) == int || {matches}") } else { matches };
+    let rule = json!({ "rule": rule, "message": format!("allowed: {words}") });
+    object.remove("pattern");
+    match object.get_mut("x-kubernetes-validations").and_then(Value::as_array_mut) {
+        Some(rules) => rules.push(rule),
+        None => drop(object.insert("x-kubernetes-validations".to_owned(), json!([rule]))),
     }
 }
 

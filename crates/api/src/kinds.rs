@@ -27,7 +27,7 @@ pub use pipeline::{
 };
 pub use promotion::{Promotion, PromotionSpec, PromotionStatus, Requester};
 pub use proposal::{Proposal, ProposalEdit, ProposalSpec, ProposalState, ProposalStatus};
-pub use status::{EnvironmentStatus, PipelineStatus, TargetStatus, WaitingApproval, WorkloadStatus};
+pub use status::{EnvironmentStatus, HoldStatus, PipelineStatus, TargetStatus, WaitingApproval, WorkloadStatus};
 pub use strategy::{
     Concurrency, ForgeType, Merge, Notification, PromotionRules, PullRequestStrategy, PushStrategy, SecretRef,
     ShortPullRequest, Strategy,

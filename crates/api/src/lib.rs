@@ -23,12 +23,12 @@ pub use convert::{DurationError, PipelineGroup, Shadowed, parse_duration};
 pub use crd::{crd_yaml, crds};
 pub use kinds::{
     Address, AppKind, AppRef, ApprovalGate, ClusterKind, ClusterRef, Concurrency, Environment, EnvironmentStatus,
-    ForgeType, Freeze, FreezeSelector, FreezeSpec, Gate, GitopsCluster, GitopsClusterSpec, GitopsClusterStatus, Merge,
-    Notification, Observation, ObservationSpec, ObservationStatus, OlderPipeline, OlderPipelineSpec, Period, Pipeline,
-    PipelineSpec, PipelineStatus, Promotion, PromotionRules, PromotionSpec, PromotionStatus, Proposal, ProposalEdit,
-    ProposalSpec, ProposalState, ProposalStatus, PullRequestStrategy, PushStrategy, Requester, SecretRef,
-    ShortPullRequest, SoakGate, Strategy, Target, TargetStatus, VersionFrom, VersionRule, WaitingApproval, WindowGate,
-    WorkloadStatus,
+    ForgeType, Freeze, FreezeSelector, FreezeSpec, Gate, GitopsCluster, GitopsClusterSpec, GitopsClusterStatus,
+    HoldStatus, Merge, Notification, Observation, ObservationSpec, ObservationStatus, OlderPipeline, OlderPipelineSpec,
+    Period, Pipeline, PipelineSpec, PipelineStatus, Promotion, PromotionRules, PromotionSpec, PromotionStatus,
+    Proposal, ProposalEdit, ProposalSpec, ProposalState, ProposalStatus, PullRequestStrategy, PushStrategy, Requester,
+    SecretRef, ShortPullRequest, SoakGate, Strategy, Target, TargetStatus, VersionFrom, VersionRule, WaitingApproval,
+    WindowGate, WorkloadStatus,
 };
 pub use manifest::{
     Content, Defined, Manifest, ManifestError, Object, Place, definition, forgive_strangers, lint, read, twice,

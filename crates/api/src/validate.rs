@@ -1,6 +1,7 @@
 //! Whether an object follows the schema and the CEL rules of its kind, without an API server.
 //!
-//! Nothing is written twice: both come from the generated definitions, so what is refused here is what a cluster refuses.
+//! Nothing is written twice: both come from the generated definitions, so what is refused here is what a cluster refuses,
+//! in the same words.
 
 mod schema;
 
@@ -10,7 +11,7 @@ use kube::core::cel::{CompiledSchema, ErrorKind, Validator, compile_schema};
 use serde_json::Value;
 
 use crate::{
-    crd::{crds, schema as schema_of},
+    crd::{defined, schema as schema_of},
     kinds::address::redacted,
 };
 
@@ -119,7 +120,7 @@ static KINDS: LazyLock<Vec<Definition>> = LazyLock::new(|| {
             schema,
         }
     };
-    crds().into_iter().map(ready).collect()
+    defined().into_iter().map(ready).collect()
 });
 
 impl Definition {

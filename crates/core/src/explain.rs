@@ -251,12 +251,12 @@ impl Explanation {
 /// What a step does, in words.
 fn step(intent: &Intent) -> String {
     match intent {
-        Intent::Locate => "its place in the repository is looked for".to_owned(),
-        Intent::Propose => "its proposal is opened".to_owned(),
-        Intent::Push => "it is pushed".to_owned(),
-        Intent::Merge(head) => format!("its proposal is merged at {}", &head.as_str()[..12]),
-        Intent::Close(note) => format!("its proposal is closed: {note}"),
-        Intent::Notify => "the other side is told".to_owned(),
+        Intent::Locate => "its place in the repository is being looked for".to_owned(),
+        Intent::Propose => "its proposal is being opened".to_owned(),
+        Intent::Push => "it is being pushed".to_owned(),
+        Intent::Merge(head) => format!("its proposal is being merged at {}", &head.as_str()[..12]),
+        Intent::Close(note) => format!("its proposal is being closed: {note}"),
+        Intent::Notify => "the other side is being told".to_owned(),
     }
 }
 

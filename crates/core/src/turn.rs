@@ -165,7 +165,7 @@ fn reviewed(proposal: &Proposal, line: &Line<'_>, pair: &Pair<'_, '_>) -> Option
         ProposalState::Open => None,
         ProposalState::Closed { by } => {
             let by = by.as_deref().unwrap_or("somebody");
-            let note: Arc<str> = format!("{by} closed {}", proposal.id).into();
+            let note: Arc<str> = format!("{by} closed proposal {}", proposal.id).into();
             match other {
                 // It was closed while it still held the release before this one.
                 Some(other) => Some((None, note, Some(other.clone()))),

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use thiserror::Error;
 use weir_core::{
     Actor, Approval, CommitId, EnvironmentName, Freeze, Gate, Hold, Intent, Name, NamingError, Phase, Pipeline,
-    PipelineKey, Promotion, PromotionKey, Rejection, Release, RequestError, request,
+    PipelineKey, Promotion, PromotionKey, Rejection, Release, RequestError, Selector, request,
 };
 use weir_ports::{Clock, Journal, PipelineRecord, Record, RecordKey, Store, StoreError};
 
@@ -230,7 +230,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
             if self.store.get(key).await?.is_some() {
                 return Err(Denied::FreezeExists(name.clone()));
             }
-            let act = Act::anywhere("freeze", format!("freeze/{name}")).about(&freeze.reason);
+            let act = Act::on_all(&freeze.selector, "freeze", format!("freeze/{name}")).about(&freeze.reason);
             self.note(&noted, asked, act).await?;
             save(Record::Freeze(freeze.clone()), None, self.world, self.store).await?;
             Ok(())
@@ -243,7 +243,11 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         let key = &RecordKey::Freeze(name.clone());
         self.retry(|noted| async move {
             let stored = self.store.get(key).await?.ok_or_else(|| Denied::NoFreeze(name.clone()))?;
-            self.note(&noted, asked, Act::anywhere("unfreeze", format!("freeze/{name}"))).await?;
+            let selected = match &stored.record {
+                Record::Freeze(freeze) => freeze.selector.clone(),
+                _ => Selector::default(),
+            };
+            self.note(&noted, asked, Act::on_all(&selected, "unfreeze", format!("freeze/{name}"))).await?;
             self.store.remove(key, stored.version).await?;
             Ok(())
         })

@@ -9,6 +9,7 @@
 //! except labels, if it is told to.
 
 mod access;
+mod behind;
 mod board;
 mod cluster;
 mod details;
@@ -20,6 +21,8 @@ mod look;
 mod mail;
 mod picture;
 mod settings;
+mod source;
+mod state;
 mod trim;
 mod watch;
 
@@ -31,15 +34,17 @@ use std::{
 use futures_core::Stream;
 use kube::Client;
 use tokio::{runtime::Handle, task::AbortHandle};
-use weir_core::{ClusterKey, PipelineKey};
-use weir_ports::{Catalog, Clusters, Interest, Seen};
+use weir_core::{ClusterKey, PipelineKey, TargetKey, WorkloadKey};
+use weir_ports::{Catalog, Clusters, Interest, Seen, TreeObject, Unseen};
 
 pub(crate) use fault::root;
 pub use settings::LeafSettings;
 
 use access::Way;
+use behind::Behind;
 use board::Board;
 use cluster::Cluster;
+use details::Reader;
 use mail::Mail;
 
 /// Clusters that are watched. When it is dropped, nothing is any more.
@@ -58,9 +63,13 @@ struct Wanted {
     clusters: BTreeMap<Option<ClusterKey>, Running>,
 }
 
+/// How a cluster is read, while there is a way in.
+type Door = Mutex<Option<Reader>>;
+
 /// The task of a cluster, and the pipelines that want to see something there.
 struct Running {
     mail: Arc<Mail>,
+    door: Arc<Door>,
     pipelines: BTreeSet<PipelineKey>,
     task: AbortHandle,
 }
@@ -80,7 +89,7 @@ impl<C: Catalog + 'static> Leaves<C> {
     }
 
     fn start(&self, key: Option<&ClusterKey>) -> Running {
-        let mail = Arc::<Mail>::default();
+        let (mail, door) = (Arc::<Mail>::default(), Arc::<Door>::default());
         let local = self.local.clone().filter(|_| key.is_none()).map(Way::local);
         let task = Cluster::run(
             key.cloned(),
@@ -88,9 +97,9 @@ impl<C: Catalog + 'static> Leaves<C> {
             Arc::clone(&self.catalog),
             Arc::clone(&self.settings),
             Arc::clone(&self.board),
-            Arc::clone(&mail),
+            (Arc::clone(&mail), Arc::clone(&door)),
         );
-        Running { mail, pipelines: BTreeSet::new(), task: self.runtime.spawn(task).abort_handle() }
+        Running { mail, door, pipelines: BTreeSet::new(), task: self.runtime.spawn(task).abort_handle() }
     }
 }
 
@@ -137,5 +146,16 @@ impl<C: Catalog + 'static> Clusters for Leaves<C> {
 
     fn watch(&self) -> impl Stream<Item = Seen> + Send + Unpin + 'static {
         self.board.follow()
+    }
+
+    async fn behind(&self, target: &TargetKey, workload: &WorkloadKey) -> Result<TreeObject, Unseen> {
+        let door = {
+            let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+            wanted.clusters.get(&target.cluster).map(|running| Arc::clone(&running.door))
+        };
+        let door = door.ok_or(Unseen::NotWatched)?;
+        let reader = door.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let reader = reader.ok_or_else(|| Unseen::Unreachable("there is no way in at the moment".to_owned()))?;
+        Behind::new(reader).look(&target.namespace, workload).await
     }
 }

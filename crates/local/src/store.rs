@@ -215,7 +215,7 @@ impl Store for LocalStore {
 impl Journal for LocalStore {
     async fn note(&self, deed: &Deed) -> Result<(), StoreError> {
         let deed = NotedDeed {
-            namespace: deed.pipeline.as_ref().map(|key| key.namespace.to_string()),
+            namespace: deed.home().map(ToString::to_string),
             pipeline: deed.pipeline.as_ref().map(|key| key.name.to_string()),
             person: deed.by.name.clone(),
             json: serde_json::to_string(deed).map_err(|error| StoreError::Unavailable(error.to_string()))?,

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use futures_core::Stream;
-use weir_core::{Application, EnvironmentName, PipelineKey, Sighting, TargetKey, VersionRule};
+use weir_core::{Application, EnvironmentName, PipelineKey, Sighting, TargetKey, VersionRule, WorkloadKey};
 
-use crate::Definition;
+use crate::{Definition, TreeObject, Unseen};
 
 /// The clusters that targets are on. Nobody waits for one: what a cluster shows comes when it comes.
 pub trait Clusters: Send + Sync {
@@ -16,6 +16,14 @@ pub trait Clusters: Send + Sync {
     /// What is seen: every target of every interest once, soon, even if it cannot be read; then whatever changes. If it
     /// changes faster than it is taken, what it was in between is left out.
     fn watch(&self) -> impl Stream<Item = Seen> + Send + Unpin + 'static;
+
+    /// The objects behind a workload of a target that is wanted, from its source to what it applied. They are read now,
+    /// and kept nowhere.
+    fn behind(
+        &self,
+        target: &TargetKey,
+        workload: &WorkloadKey,
+    ) -> impl Future<Output = Result<TreeObject, Unseen>> + Send;
 }
 
 /// What shall be seen for a pipeline.

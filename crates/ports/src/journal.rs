@@ -33,6 +33,9 @@ pub struct Deed {
     pub verb: String,
     /// To what: `default/podinfo/prod`, `freeze/friday`.
     pub object: String,
+    /// The namespace, if it is about one, or about something in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
     /// The pipeline, if it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineKey>,
@@ -42,6 +45,13 @@ pub struct Deed {
     /// Why, in their words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+impl Deed {
+    /// The namespace that it is about: whoever may look at that may know of it. `None`: all of them.
+    pub fn home(&self) -> Option<&Namespace> {
+        self.namespace.as_ref().or(self.pipeline.as_ref().map(|pipeline| &pipeline.namespace))
+    }
 }
 
 /// A deed and its place in the journal.
@@ -57,7 +67,7 @@ pub struct Noted {
 /// Which deeds. What is left out selects everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeedQuery {
-    /// Only those about pipelines of this namespace.
+    /// Only those about this namespace, or about something in it.
     pub namespace: Option<Namespace>,
     /// Only those about this pipeline.
     pub pipeline: Option<PipelineKey>,

@@ -29,6 +29,7 @@ mod path;
 mod repo_error;
 mod scrub;
 mod store;
+mod tree;
 
 pub use access::{Access, AccessError, Verb};
 pub use catalog::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, ManifestUnread, Secret};
@@ -46,3 +47,4 @@ pub use path::{FilePath, PathGlob};
 pub use repo_error::{Doing, RepoError};
 pub use scrub::Scrub;
 pub use store::{Notice, PipelineRecord, Record, RecordKey, RecordVersion, Store, StoreError, Stored};
+pub use tree::{TreeObject, TreeState, Unseen};

@@ -17,6 +17,7 @@ mod promotions;
 mod proposals;
 mod rights;
 mod status;
+mod tree;
 mod versions;
 
 use serde::Deserialize;
@@ -35,6 +36,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(pipelines::resume))
         .routes(routes!(environments::show))
         .routes(routes!(environments::explain))
+        .routes(routes!(tree::tree))
         .routes(routes!(environments::promote))
         .routes(routes!(environments::approve))
         .routes(routes!(environments::reject))

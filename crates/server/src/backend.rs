@@ -7,15 +7,16 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use weir_core::{
     Actor, CommitId, EnvironmentName, Freeze, Name, Namespace, Pipeline, PipelineKey, PlainProposal, Promotion,
-    PromotionKey, Verdict,
+    PromotionKey, TargetKey, Verdict, WorkloadKey,
 };
 use weir_engine::{
     Asked, Definitions, Denied, Difference, Draft, DraftError, Drafts, NoDifference, People, Ports, WholeDraft, World,
     difference,
 };
 use weir_ports::{
-    Access, AccessError, Catalog as _, CatalogError, Clock as _, DeedQuery, HistoryQuery, Journal, ManifestUnread,
-    Noted, Record, RecordKey, RecordVersion, Secret, Store as _, StoreError, Stored, Verb,
+    Access, AccessError, Catalog as _, CatalogError, Clock as _, Clusters as _, DeedQuery, HistoryQuery, Journal,
+    ManifestUnread, Noted, Record, RecordKey, RecordVersion, Secret, Store as _, StoreError, Stored, TreeObject,
+    Unseen, Verb,
 };
 
 /// What a server works with.
@@ -57,6 +58,11 @@ pub(crate) trait Backend: Send + Sync {
     fn now(&self) -> Timestamp;
     fn secret<'a>(&'a self, home: &'a Namespace, name: &'a Name) -> BoxFuture<'a, Result<Secret, CatalogError>>;
     fn manifest<'a>(&'a self, pipeline: &'a PipelineKey) -> BoxFuture<'a, Result<Option<String>, ManifestUnread>>;
+    fn behind<'a>(
+        &'a self,
+        target: &'a TargetKey,
+        workload: &'a WorkloadKey,
+    ) -> BoxFuture<'a, Result<TreeObject, Unseen>>;
     fn get<'a>(&'a self, key: &'a RecordKey) -> BoxFuture<'a, Result<Option<Stored>, StoreError>>;
     fn create(&self, record: Record) -> BoxFuture<'_, Result<RecordVersion, StoreError>>;
     fn replace(&self, record: Record, at: RecordVersion) -> BoxFuture<'_, Result<RecordVersion, StoreError>>;
@@ -158,6 +164,14 @@ where
 
     fn manifest<'a>(&'a self, pipeline: &'a PipelineKey) -> BoxFuture<'a, Result<Option<String>, ManifestUnread>> {
         Box::pin(self.ports.catalog().manifest(pipeline))
+    }
+
+    fn behind<'a>(
+        &'a self,
+        target: &'a TargetKey,
+        workload: &'a WorkloadKey,
+    ) -> BoxFuture<'a, Result<TreeObject, Unseen>> {
+        Box::pin(self.ports.clusters().behind(target, workload))
     }
 
     fn get<'a>(&'a self, key: &'a RecordKey) -> BoxFuture<'a, Result<Option<Stored>, StoreError>> {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use weir_core::NamingError;
 use weir_engine::{Denied, DraftError, NoDifference};
-use weir_ports::{AccessError, ForgeError, ManifestUnread, RepoError, StoreError};
+use weir_ports::{AccessError, ForgeError, ManifestUnread, RepoError, StoreError, Unseen};
 
 use crate::view::Hold;
 
@@ -197,6 +197,16 @@ impl From<DraftError> for Problem {
             }
             DraftError::Forge(_) => Self::new(StatusCode::BAD_GATEWAY, "forge", "The forge did not do it", said),
             DraftError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<Unseen> for Problem {
+    fn from(unseen: Unseen) -> Self {
+        let said = unseen.to_string();
+        match unseen {
+            Unseen::NotWatched | Unseen::Gone(_) => Self::not_found(said),
+            Unseen::Unreachable(_) => Self::unavailable("cluster", said),
         }
     }
 }

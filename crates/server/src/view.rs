@@ -8,6 +8,7 @@ mod explanation;
 mod pipeline;
 mod promotion;
 mod proposal;
+mod tree;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ pub(crate) use explanation::Explanation;
 pub(crate) use pipeline::{PipelineSummary, PipelineView};
 pub(crate) use promotion::PromotionView;
 pub(crate) use proposal::{ProposalSummary, ProposalView};
+pub(crate) use tree::TreeView;
 
 /// A pipeline, by namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

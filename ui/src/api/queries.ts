@@ -8,6 +8,7 @@ export type EnvironmentSummary = Schemas["EnvironmentSummary"];
 export type Environment = Schemas["EnvironmentView"];
 export type Target = Schemas["TargetView"];
 export type Workload = Schemas["WorkloadView"];
+export type TreeObject = Schemas["TreeView"];
 export type Promotion = Schemas["PromotionView"];
 export type Proposal = Schemas["ProposalView"];
 export type ProposalSummary = Schemas["ProposalSummary"];
@@ -38,6 +39,28 @@ export const manifest = (namespace: string, name: string) =>
   queryOptions({
     queryKey: ["manifest", namespace, name],
     queryFn: async ({ signal }) => (await send(`/pipelines/${namespace}/${name}/manifest`, { signal })).text(),
+  });
+
+/** A workload in a target. */
+export interface Place {
+  namespace: string;
+  name: string;
+  environment: string;
+  target: string;
+  workload: string;
+}
+
+export const tree = ({ namespace, name, environment, target, workload }: Place) =>
+  queryOptions({
+    queryKey: ["tree", namespace, name, environment, target, workload],
+    queryFn: ({ signal }) =>
+      read<TreeObject>(
+        `/pipelines/${namespace}/${name}/environments/${environment}/tree`,
+        { target, workload },
+        signal,
+      ),
+    // What the cluster runs in the end does not change the pipeline, so nobody tells of it.
+    refetchInterval: 15_000,
   });
 
 export const promotions = (which: Query) =>

@@ -1,10 +1,11 @@
 /** One environment: what it runs, and where. */
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Environment, Pipeline, Target, Workload } from "../api/queries";
+import type { Environment, Pipeline, Place, Target, Workload } from "../api/queries";
 import { Badge, Sign, type Tone } from "../parts/badge";
 import { Ago, For } from "../parts/time";
 import { Explanation } from "./explanation";
+import { Behind } from "./tree";
 
 /** So many targets are shown before one is asked whether to show all. */
 const FEW = 10;
@@ -27,7 +28,7 @@ export function EnvironmentColumn({ pipeline, environment }: { pipeline: Pipelin
       </div>
       <ul className="space-y-2">
         {shown.map((target) => (
-          <TargetCard key={target.name} target={target} />
+          <TargetCard key={target.name} target={target} at={{ namespace, name, environment: environment.name }} />
         ))}
       </ul>
       {targets.length > FEW && (
@@ -61,7 +62,10 @@ function tone(target: Target): [Tone, string] {
   return target.healthySince ? ["good", "healthy"] : ["plain", "nothing seen"];
 }
 
-function TargetCard({ target }: { target: Target }) {
+/** The environment that something is in. */
+type At = Pick<Place, "namespace" | "name" | "environment">;
+
+function TargetCard({ target, at }: { target: Target; at: At }) {
   const [sign, words] = tone(target);
   return (
     <li className="rounded border border-line p-2 text-sm [contain-intrinsic-size:auto_4rem] [content-visibility:auto]">
@@ -87,14 +91,18 @@ function TargetCard({ target }: { target: Target }) {
         </p>
       )}
       {target.message && <p className="text-wait wrap-anywhere">{target.message}</p>}
-      <Workloads workloads={target.workloads} />
+      <Workloads
+        workloads={target.workloads}
+        at={target.detection === "watch" ? { ...at, target: target.name } : undefined}
+      />
     </li>
   );
 }
 
 const STATES: Record<string, Tone> = { healthy: "good", progressing: "move", failed: "bad" };
 
-function Workloads({ workloads }: { workloads: Workload[] }) {
+/** `at` says where they can be looked at. */
+function Workloads({ workloads, at }: { workloads: Workload[]; at?: Omit<Place, "workload"> | undefined }) {
   if (workloads.length === 0) return null;
   return (
     <details className="mt-1">
@@ -120,6 +128,7 @@ function Workloads({ workloads }: { workloads: Workload[] }) {
                 last change <Ago at={workload.lastReport ?? workload.since ?? ""} />
               </p>
             )}
+            {at && <Behind place={{ ...at, workload: `${workload.kind}/${workload.name}` }} />}
           </li>
         ))}
       </ul>

@@ -1,4 +1,4 @@
-/** How a pipeline is defined, as people wrote it. Asked for when somebody wants to see it. */
+/** How a pipeline is defined. Asked for when somebody wants to see it. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { manifest, type Pipeline } from "../api/queries";

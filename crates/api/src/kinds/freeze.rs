@@ -64,6 +64,6 @@ pub struct FreezeSelector {
     pub environment: Option<String>,
     /// Only releases that hold this revision: a quarantine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 256), regex(pattern = r"^\S+$"))]
+    #[schemars(length(min = 1, max = 256), regex(pattern = patterns::WORD))]
     pub release: Option<String>,
 }

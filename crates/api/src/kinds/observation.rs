@@ -36,7 +36,7 @@ pub struct ObservationSpec {
     #[schemars(length(min = 1, max = 400))]
     pub target: Option<String>,
     /// The workload, such as `HelmRelease/podinfo`.
-    #[schemars(length(min = 1, max = 300), regex(pattern = "^(HelmRelease|Kustomization)/.+$"))]
+    #[schemars(length(min = 1, max = 300), regex(pattern = patterns::WORKLOAD))]
     pub workload: String,
 }
 

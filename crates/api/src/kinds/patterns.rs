@@ -1,19 +1,43 @@
-//! What texts look like. The same rules as those of the core's types, as regular expressions.
+//! What texts look like: the same rules as those of the core's types, as regular expressions and in words.
 
 /// A Go duration, as Flux writes it.
 pub(crate) const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$";
 /// As [`weir_core::EnvironmentName`].
 pub(crate) const ENVIRONMENT: &str = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$";
-/// As [`weir_core::Name`].
-pub(crate) const NAME: &str = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$";
+/// As [`weir_core::Name`]. Short, because the API server reckons what a rule may cost by the length of its expression.
+pub(crate) const NAME: &str = r"^\b[a-z0-9.-]+\b$";
 /// As [`weir_core::Namespace`].
-pub(crate) const NAMESPACE: &str = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$";
+pub(crate) const NAMESPACE: &str = r"^\b[a-z0-9-]+\b$";
 /// As [`weir_core::RepoUrl`].
 pub(crate) const REPOSITORY: &str = r"^(https?://\S+|ssh://\S+|file://\S+|[^-/:\s][^/:\s]*:/?[^/\s]\S*)$";
 /// As [`weir_core::CommitId`].
 pub(crate) const COMMIT: &str = r"^([0-9a-f]{40}|[0-9a-f]{64})$";
 /// As [`weir_core::When`].
 pub(crate) const WHEN: &str = "^(any|all|[1-9][0-9]*|([1-9][0-9]?|100)%)$";
+/// As [`weir_core::WorkloadRef`].
+pub(crate) const WORKLOAD: &str = "^(HelmRelease|Kustomization)/.+$";
+/// A container image without its tag.
+pub(crate) const IMAGE: &str = r"^[^\s:@]+(:[0-9]+/[^\s:@]+)?$";
+/// Anything without spaces.
+pub(crate) const WORD: &str = r"^\S+$";
+
+/// What a pattern means to somebody who does not read regular expressions for a living.
+pub(crate) fn in_words(pattern: &str) -> Option<&'static str> {
+    let words = match pattern {
+        DURATION => "a duration such as `30m` or `1h30m`",
+        ENVIRONMENT => "letters, digits, `-`, `_` and `.`, with a letter or digit at both ends",
+        NAME => "lowercase letters, digits, `-` and `.`, with a letter or digit at both ends",
+        NAMESPACE => "lowercase letters, digits and `-`, with a letter or digit at both ends",
+        REPOSITORY => "`https://…`, `ssh://…`, `file://…` or `user@host:path`",
+        COMMIT => "a full commit id: 40 or 64 lowercase hexadecimal digits",
+        WHEN => "`any`, `all`, a count from 1, or a percentage from `1%` to `100%`",
+        WORKLOAD => "`HelmRelease/NAME` or `Kustomization/NAME`",
+        IMAGE => "an image without tag and digest, such as `ghcr.io/stefanprodan/podinfo`",
+        WORD => "anything without spaces",
+        _ => return None,
+    };
+    Some(words)
+}
 
 #[cfg(test)]
 mod tests {

@@ -187,7 +187,7 @@ pub struct VersionRule {
     pub from: Option<VersionFrom>,
     /// The tag of this container image, or its digest if it has no tag. The registry may be left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 253), regex(pattern = r"^[^\s:@]+(:[0-9]+/[^\s:@]+)?$"))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::IMAGE))]
     pub image: Option<String>,
 }
 

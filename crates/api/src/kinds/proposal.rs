@@ -46,10 +46,10 @@ pub struct ProposalSpec {
     #[schemars(length(min = 1, max = 244))]
     pub branch: String,
     /// The commit that it builds on.
-    #[schemars(regex(pattern = patterns::COMMIT))]
+    #[schemars(length(max = 64), regex(pattern = patterns::COMMIT))]
     pub parent: String,
     /// The commit that is proposed.
-    #[schemars(regex(pattern = patterns::COMMIT))]
+    #[schemars(length(max = 64), regex(pattern = patterns::COMMIT))]
     pub head: String,
     /// What that commit declares: a revision for each workload.
     #[schemars(extend("minProperties" = 1))]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,6 +36,9 @@ pub struct EnvironmentStatus {
     /// What waits for a person's approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_approval: Option<WaitingApproval>,
+    /// Why the next release is not here yet, most binding first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<Vec<HoldStatus>>,
     /// The targets as last seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub targets: Option<Vec<TargetStatus>>,
@@ -51,6 +54,20 @@ pub struct EnvironmentStatus {
 pub struct WaitingApproval {
     /// The revision. Empty: nothing waits.
     pub revision: String,
+}
+
+/// Why a release is not in an environment yet.
+#[derive(JsonSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[schemars(inline)]
+pub struct HoldStatus {
+    /// Its name, such as `AwaitingApproval`.
+    pub reason: String,
+    /// What it says.
+    pub message: String,
+    /// What would change it.
+    pub remedy: String,
+    /// Since when.
+    pub since: Time,
 }
 
 /// A target as last seen.

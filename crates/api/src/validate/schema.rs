@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use weir_core::{Name, Namespace};
 
 use super::Violation;
+use crate::kinds::patterns::in_words;
 
 /// Everything in an object that its schema does not allow.
 pub(super) fn violations(schema: &Value, object: &Value) -> Vec<Violation> {
@@ -155,28 +156,13 @@ fn wrong_text(schema: &Value, text: &str, path: &str) -> Option<Violation> {
     if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
         && !matches(pattern, text)
     {
-        return wrong(in_words(pattern));
+        return wrong(in_words(pattern).map_or_else(|| format!("what matches `{pattern}`"), str::to_owned));
     }
     let moment = schema.get("format").and_then(Value::as_str) == Some("date-time");
     if moment && text.parse::<jiff::Timestamp>().is_err() {
         return wrong("a moment such as `2026-12-24T12:00:00Z`".to_owned());
     }
     None
-}
-
-/// What a pattern means to somebody who does not read regular expressions for a living.
-fn in_words(pattern: &str) -> String {
-    use crate::kinds::patterns::{COMMIT, DURATION, ENVIRONMENT, NAME, NAMESPACE, REPOSITORY, WHEN};
-    match pattern {
-        DURATION => "a duration such as `30m` or `1h30m`".to_owned(),
-        ENVIRONMENT => "letters, digits, `-`, `_` and `.`, with a letter or digit at both ends".to_owned(),
-        NAME => "lowercase letters, digits, `-` and `.`, with a letter or digit at both ends".to_owned(),
-        NAMESPACE => "lowercase letters, digits and `-`, with a letter or digit at both ends".to_owned(),
-        REPOSITORY => "`https://…`, `ssh://…`, `file://…` or `user@host:path`".to_owned(),
-        COMMIT => "a full commit id: 40 or 64 lowercase hexadecimal digits".to_owned(),
-        WHEN => "`any`, `all`, a count from 1, or a percentage from `1%` to `100%`".to_owned(),
-        other => format!("what matches `{other}`"),
-    }
 }
 
 fn allowed_values(schema: &Value) -> Option<String> {

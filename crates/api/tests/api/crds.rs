@@ -90,6 +90,11 @@ fn every_schema_is_structural() {
         walk(schema(&definition), &name, &mut |path, schema| {
             let either = schema["x-kubernetes-int-or-string"] == json!(true);
             assert!(schema["type"].is_string() || either, "{path} has no type");
+            let is_written_by_people = !path.contains(".status");
+            assert!(
+                !is_written_by_people || schema.get("pattern").is_none(),
+                "{path}: people would be told a bare expression"
+            );
             for word in ["$ref", "anyOf", "oneOf", "allOf", "not", "nullable", "uniqueItems", "title"] {
                 assert!(schema.get(word).is_none(), "{path} has `{word}`");
             }

@@ -1,10 +1,10 @@
 //! The server on Kubernetes: a real API server, and the rights that are shipped.
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{collections::BTreeMap, fs, path::PathBuf, process::Command};
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::{Value, json};
-use weir_testkit::servers::Cluster;
+use weir_testkit::servers::{Cluster, eventually, free_port};
 
 use crate::server::{Running, Site, until};
 
@@ -120,4 +120,60 @@ async fn a_release_goes_from_an_event_to_prod_with_kubernetes_as_the_store() {
         ask(&server, cluster.token_of("ada"), "GET", "/api/v1/pipelines/default/app", &Value::Null).0 == 404
     });
     server.stop();
+}
+
+/// What `kubectl` shows of the proposals: the titles, by name.
+async fn titles(cluster: &Cluster) -> BTreeMap<String, String> {
+    let all: Value = serde_json::from_str(&cluster.kubectl(&["get", "proposals", "-o", "json"]).await).unwrap();
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    all["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (text(&it["metadata"]["name"]), text(&it["spec"]["title"])))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_share_the_pipelines_by_shards_and_one_takes_over_what_the_other_had() {
+    const ACTS: &str = "this process acts for a shard";
+    let names: Vec<_> = (0..8).map(|number| format!("app-{number}")).collect();
+    let values: Vec<_> = names.iter().map(|name| (name.clone(), format!("default:{name}:prod"))).collect();
+    let site = Site::declaring(ENVIRONMENTS, &values);
+    let (cluster, kubeconfig) = installed(&site).await;
+    let pipeline = fs::read_to_string(site.path("manifests/app.yaml")).unwrap();
+    let all: Vec<_> = names.iter().map(|name| pipeline.replace("{name: app,", &format!("{{name: {name},"))).collect();
+    cluster.apply(&all.join("---\n")).await;
+    let servers = [free_port(), free_port()].map(|port| site.start_at(&kubeconfig, port, &["--shards", "8"]));
+    servers.iter().for_each(Running::ready);
+    for server in &servers {
+        until("it has a share", || server.log().contains(ACTS));
+    }
+    // Whoever is told, the one who acts for the pipeline proposes.
+    let title = |version: &str| {
+        let of = |name: &String| (format!("{name}-prod-1"), format!("Promote {name} {version} to prod"));
+        names.iter().map(of).collect::<BTreeMap<_, _>>()
+    };
+    for (name, server) in names.iter().zip(servers.iter().cycle()) {
+        assert_eq!(server.report_of(name, "dev", "1.1.0", &[]).code, 202);
+    }
+    let until_proposed = async |version: &str| {
+        eventually(&format!("{version} of all is proposed"), async || {
+            let found = titles(&cluster).await;
+            if found == title(version) { Ok(()) } else { Err(format!("{found:?}")) }
+        })
+        .await;
+    };
+    until_proposed("1.1.0").await;
+    let [killed, left] = servers;
+    let opened = |server: &Running| server.log().matches("proposal opened").count();
+    let shares = [opened(&killed), opened(&left)];
+    assert!(shares.iter().sum::<usize>() == names.len() && !shares.contains(&0), "{shares:?}");
+
+    killed.kill();
+    for name in &names {
+        assert_eq!(left.report_of(name, "dev", "1.2.0", &[]).code, 202);
+    }
+    until_proposed("1.2.0").await;
+    left.stop();
 }

@@ -61,6 +61,12 @@ impl Site {
     /// A pipeline through these environments, as YAML in which `URL` is the repository, and a repository with a value for
     /// each of the names.
     pub(crate) fn new(environments: &str, names: &[&str]) -> Self {
+        let values: Vec<_> = names.iter().map(|name| ((*name).to_owned(), format!("default:app:{name}"))).collect();
+        Self::declaring(environments, &values)
+    }
+
+    /// The same, with a repository of these files, each with the marker of its value.
+    pub(crate) fn declaring(environments: &str, values: &[(String, String)]) -> Self {
         let site = Self { folder: TempDir::new().unwrap() };
         fs::create_dir(site.path("manifests")).unwrap();
         let url = format!("file://{}", site.path("config.git").display());
@@ -71,8 +77,8 @@ impl Site {
         fs::write(site.path("manifests/app.yaml"), pipeline).unwrap();
         fs::write(site.path("manifests/secret.yaml"), secret).unwrap();
         let mut import = "commit refs/heads/main\ncommitter A <a@example.org> 1700000000 +0000\ndata 1\nx\n".to_owned();
-        for name in names {
-            let text = format!("version: 1.0.0 # {{\"$promotion\": \"default:app:{name}\"}}\n");
+        for (name, marker) in values {
+            let text = format!("version: 1.0.0 # {{\"$promotion\": \"{marker}\"}}\n");
             import.extend([format!("M 100644 inline {name}.yaml\ndata {}\n", text.len()), text, "\n".to_owned()]);
         }
         git(&site.path(""), &["init", "--quiet", "--bare", "--initial-branch=main", "config.git"], "");
@@ -108,14 +114,14 @@ impl Site {
 
     /// The same on the cluster of a kubeconfig.
     pub(crate) fn start_on(&self, kubeconfig: &Path) -> Running {
-        self.start_at(kubeconfig, 0)
+        self.start_at(kubeconfig, 0, &[])
     }
 
     /// The same on a port, which tells it from its replicas.
-    pub(crate) fn start_at(&self, kubeconfig: &Path, port: u16) -> Running {
+    pub(crate) fn start_at(&self, kubeconfig: &Path, port: u16, arguments: &[&str]) -> Running {
         let mut command = Command::new(cargo_bin("weir"));
         let cache = self.path(&format!("cache-{port}"));
-        command.arg("serve").arg("--data").arg(cache).env("KUBECONFIG", kubeconfig);
+        command.arg("serve").arg("--data").arg(cache).args(arguments).env("KUBECONFIG", kubeconfig);
         Self::spawn(command, port)
     }
 
@@ -208,11 +214,22 @@ impl Running {
 
     /// Reports a deployment, signed as Flux signs it.
     pub(crate) fn report(&self, environment: &str, version: &str, headers: &[(&str, &str)]) -> Answer {
+        self.report_of("app", environment, version, headers)
+    }
+
+    /// The same, of another pipeline.
+    pub(crate) fn report_of(
+        &self,
+        pipeline: &str,
+        environment: &str,
+        version: &str,
+        headers: &[(&str, &str)],
+    ) -> Answer {
         let body = event(version, "UpgradeSucceeded");
         let signature = sign(&body);
         let mut all = vec![("X-Signature", signature.as_str())];
         all.extend(headers);
-        self.request("POST", &format!("/promotion/default/app/{environment}"), &all, &body)
+        self.request("POST", &format!("/promotion/default/{pipeline}/{environment}"), &all, &body)
     }
 
     /// Reads something that is JSON.

@@ -39,7 +39,7 @@ fn every_situation_has_its_sentence() {
     assert_eq!(say(&story, "dev"), "dev is where app begins: nothing is promoted into it");
     assert_eq!(say(&story, "prod"), "prod has nothing to wait for");
     story.runs("dev", "1.1.0");
-    assert_eq!(say(&story, "prod"), "app 1.1.0 goes to prod: its place in the repository is looked for");
+    assert_eq!(say(&story, "prod"), "app 1.1.0 goes to prod: its place in the repository is being looked for");
     story.settles();
     assert_eq!(say(&story, "prod"), "app 1.1.0 is proposed for prod");
     story.merges("prod");

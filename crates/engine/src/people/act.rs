@@ -6,7 +6,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use weir_core::PipelineKey;
+use weir_core::{Namespace, PipelineKey, Selector};
 use weir_ports::{Clock, Deed, Journal, Store, StoreError};
 
 use super::{Asked, Denied, People};
@@ -16,19 +16,25 @@ const ROUNDS: usize = 64;
 
 /// What somebody does.
 pub(crate) struct Act<'a> {
-    pipeline: Option<&'a PipelineKey>,
+    namespace: Option<Namespace>,
+    pipeline: Option<PipelineKey>,
     verb: &'a str,
     object: String,
     detail: Option<String>,
 }
 
 impl<'a> Act<'a> {
-    pub(crate) fn on(pipeline: &'a PipelineKey, verb: &'a str, object: String) -> Self {
-        Self { pipeline: Some(pipeline), verb, object, detail: None }
+    pub(crate) fn on(pipeline: &PipelineKey, verb: &'a str, object: String) -> Self {
+        let (namespace, pipeline) = (Some(pipeline.namespace.clone()), Some(pipeline.clone()));
+        Self { namespace, pipeline, verb, object, detail: None }
     }
 
-    pub(super) fn anywhere(verb: &'a str, object: String) -> Self {
-        Self { pipeline: None, verb, object, detail: None }
+    /// On all that is selected: everything, a namespace, or one pipeline.
+    pub(super) fn on_all(selected: &Selector, verb: &'a str, object: String) -> Self {
+        let namespace = selected.namespace.clone();
+        let pipeline = namespace.clone().zip(selected.pipeline.clone());
+        let pipeline = pipeline.map(|(namespace, name)| PipelineKey { namespace, name });
+        Self { namespace, pipeline, verb, object, detail: None }
     }
 
     pub(crate) fn about(self, detail: impl Display) -> Self {
@@ -42,7 +48,8 @@ impl<'a> Act<'a> {
             by: asked.by.clone(),
             verb: self.verb.to_owned(),
             object: self.object,
-            pipeline: self.pipeline.cloned(),
+            namespace: self.namespace,
+            pipeline: self.pipeline,
             detail: self.detail,
             why: asked.why.clone(),
         }

@@ -3,7 +3,8 @@
 //! A Pipeline with records gets a finalizer. When it is deleted, the catalog says at once that it is gone, so the engine
 //! withdraws its promotions and closes their proposals. Once nothing is left to close, or after a bounded wait, its
 //! promotions, reports and proposals are removed here, and then the finalizer: whoever makes a pipeline of the same name
-//! afterwards finds nothing of the old one. Garbage collection would remove them too, by their owner, but later.
+//! afterwards finds nothing of the old one. Garbage collection would remove them too, by their owner, but later. What it
+//! waits for stands in its status meanwhile.
 //!
 //! The object of the older group that is deleted while the newer one defines the pipeline only hands over what belongs to
 //! it.
@@ -17,25 +18,27 @@ use kube::{
 };
 use serde_json::json;
 use weir_api::PipelineGroup;
-use weir_core::{PipelineKey, PlainState, Promotion, ProposalState};
+use weir_core::{PipelineKey, PlainState, Promotion, Proposal, ProposalState, promotion_name};
 use weir_ports::{Record, StoreError};
 
 use super::{
     FINALIZER, HubSettings, HubStore, MANAGER, fault,
     kept::Kept,
     pipelines::{Defining, PipelineObject},
+    publisher::{Published, Publisher},
 };
 
 /// Puts the finalizer on Pipelines, and takes it off.
 pub struct Finalizers {
     store: HubStore,
+    publisher: Publisher,
     settings: HubSettings,
 }
 
 impl Finalizers {
     /// Tends the Pipelines that a watch of this store sees.
     pub fn new(store: HubStore, settings: HubSettings) -> Self {
-        Self { store, settings }
+        Self { publisher: Publisher::new(store.clone()), store, settings }
     }
 
     /// Tends all Pipelines whenever something is learnt of them, and as long as one waits. Runs until it is dropped.
@@ -91,8 +94,18 @@ impl Finalizers {
         } else {
             let waited = now.duration_since(going.0);
             let patience = jiff::SignedDuration::try_from(self.settings.closing).unwrap_or(jiff::SignedDuration::MAX);
-            if waited < patience && self.is_open(key).await? {
+            let open = self.open(key).await?;
+            if waited < patience && !open.is_empty() {
+                let until = going.0 + patience;
+                let words =
+                    format!("deleted; at the latest at {until} it goes. Until then it waits for {}", open.join("; "));
+                if self.publisher.leaving(group, key, object, &words, now).await? == Published::Written {
+                    tracing::info!(pipeline = %key, waits_for = open.join("; "), %until, "a deleted Pipeline waits");
+                }
                 return Ok(true);
+            }
+            if !open.is_empty() {
+                tracing::warn!(pipeline = %key, open = open.join("; "), "a deleted Pipeline goes though not all is closed");
             }
             self.clear(key).await?;
         }
@@ -124,8 +137,8 @@ impl Finalizers {
         Ok(())
     }
 
-    /// Whether a promotion is under way, or a proposal waits.
-    async fn is_open(&self, key: &PipelineKey) -> Result<bool, StoreError> {
+    /// The promotions that are under way, and the proposals that wait, each with what keeps it.
+    async fn open(&self, key: &PipelineKey) -> Result<Vec<String>, StoreError> {
         let promotions = self.of::<weir_api::Promotion>(key).await?;
         let proposals = self.of::<weir_api::Proposal>(key).await?;
         let records = promotions.iter().filter_map(Kept::record).chain(proposals.iter().filter_map(Kept::record));
@@ -137,15 +150,18 @@ impl Finalizers {
                 if other.key.environment == promotion.key.environment && other.key.ordinal > promotion.key.ordinal)
             })
         };
-        Ok(records.iter().any(|record| match record {
+        let open = records.iter().filter_map(|record| match record {
             Record::Promotion(it) => {
-                let proposal = it.leg.facts.proposal.as_ref();
-                let is_proposed = proposal.is_some_and(|proposal| proposal.state == ProposalState::Open);
-                it.phase.is_live() || it.leg.intent.is_some() || is_proposed && is_newest(it)
+                let proposal = it.leg.facts.proposal.as_ref().filter(|proposal| proposal.state == ProposalState::Open);
+                let is_open = it.phase.is_live() || it.leg.intent.is_some() || proposal.is_some() && is_newest(it);
+                is_open.then(|| waits(it, proposal))
             }
-            Record::Proposal(it) => it.state == PlainState::Open,
-            _ => false,
-        }))
+            Record::Proposal(it) => {
+                (it.state == PlainState::Open).then(|| format!("proposal `{}`", promotion_name(&it.key)))
+            }
+            _ => None,
+        });
+        Ok(open.collect())
     }
 
     /// Removes what belongs to a pipeline.
@@ -197,5 +213,15 @@ impl Finalizers {
 
     fn api<K: Kept>(&self, key: &PipelineKey) -> Api<K> {
         K::api(self.store.pipelines().client(), Some(key.namespace.as_str()))
+    }
+}
+
+/// What is open of a promotion, and why it could not be closed yet.
+fn waits(promotion: &Promotion, proposal: Option<&Proposal>) -> String {
+    let address = proposal.map(|proposal| proposal.url.clone().unwrap_or_else(|| proposal.id.clone()));
+    let what = address.unwrap_or_else(|| format!("promotion `{}`", promotion_name(&promotion.key)).into());
+    match &promotion.leg.facts.problem {
+        Some(problem) => format!("{what}, which could not be closed yet: {}", problem.message),
+        None => what.to_string(),
     }
 }

@@ -71,10 +71,7 @@ impl Journal for HubJournal {
             query.before.is_none_or(|before| *number < before)
                 && query.by.as_ref().is_none_or(|by| deed.by.name == *by)
                 && query.pipeline.as_ref().is_none_or(|wanted| deed.pipeline.as_ref() == Some(wanted))
-                && query
-                    .namespace
-                    .as_ref()
-                    .is_none_or(|wanted| deed.pipeline.as_ref().is_some_and(|pipeline| pipeline.namespace == *wanted))
+                && query.namespace.as_ref().is_none_or(|wanted| deed.home() == Some(wanted))
         };
         Ok(deeds.kept.iter().filter(fits).take(query.limit).cloned().collect())
     }

@@ -210,16 +210,15 @@ impl Shared {
     }
 
     fn hold(&self, shard: usize, until: Option<Instant>) {
-        let (had, has) = (self.holds(shard), until.is_some());
-        if let Some(held) = self.lock().get_mut(shard) {
-            *held = until;
-        }
-        if had != has {
+        let (held, has) = (self.holds(shard), until.is_some());
+        let before = self.lock().get_mut(shard).and_then(|slot| std::mem::replace(slot, until));
+        // What has run out without a word is told now.
+        if before.is_some() != has {
             let identity = &self.settings.identity;
             let what = if has { "this process acts for a shard" } else { "this process no longer acts for a shard" };
             tracing::info!(shard, identity, "{what}");
         }
-        if has && !had {
+        if has && !held {
             self.gained.send_modify(|count| *count += 1);
         }
     }

@@ -96,6 +96,18 @@ impl Publisher {
         self.write(older, key, &object, status).await
     }
 
+    /// Says what a Pipeline that is deleted waits for.
+    pub(super) async fn leaving(
+        &self,
+        group: PipelineGroup,
+        key: &PipelineKey,
+        object: &PipelineObject,
+        words: &str,
+        now: jiff::Timestamp,
+    ) -> Result<Published, StoreError> {
+        self.write(group, key, object, status::leaving(object, words, now)).await
+    }
+
     /// Writes a status, if it says something else.
     async fn write(
         &self,

@@ -21,7 +21,7 @@ use weir_core::{ClusterKey, Namespace, PipelineKey};
 use weir_ports::Catalog;
 
 use super::{
-    LeafSettings,
+    Door, LeafSettings,
     access::{Found, Way},
     board::Board,
     look::{Look, Question},
@@ -48,6 +48,7 @@ pub(super) struct Cluster<C> {
     settings: Arc<LeafSettings>,
     board: Arc<Board>,
     mail: Arc<Mail>,
+    door: Arc<Door>,
     picture: Picture,
     asks: Asks,
     reading: Reading,
@@ -80,7 +81,7 @@ impl<C: Catalog + 'static> Cluster<C> {
         catalog: Arc<C>,
         settings: Arc<LeafSettings>,
         board: Arc<Board>,
-        mail: Arc<Mail>,
+        (mail, door): (Arc<Mail>, Arc<Door>),
     ) {
         let (outbox, mut reports) = mpsc::channel(REPORTS);
         let mut picture = Picture::default();
@@ -92,6 +93,7 @@ impl<C: Catalog + 'static> Cluster<C> {
             settings,
             board,
             mail: Arc::clone(&mail),
+            door,
             picture,
             asks: Asks::default(),
             reading: Reading::default(),

@@ -2,18 +2,17 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use super::{
+    fault::{Class, Fault},
+    inventory,
+    picture::Place,
+    source::Reference,
+};
 use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject},
 };
 use serde_json::{Value, json};
-use weir_core::WorkloadKind;
-
-use super::{
-    fault::{Class, Fault},
-    inventory,
-    picture::Place,
-};
 
 /// How many images of a workload are shown.
 const MOST_IMAGES: usize = 50;
@@ -63,102 +62,48 @@ impl Reader {
             return Err(Fault::settled(format!("{}/{} names no source", place.kind, place.name)));
         };
         let namespace = reference.namespace.unwrap_or(place.namespace.as_str());
-        // Whichever version a workload asks for, a cluster may serve another.
-        for version in reference.versions {
-            let resource = reference.resource(version);
-            let found = match self.get(&resource, namespace, reference.name).await {
-                Err(fault) if fault.class == Class::Unknown => None,
-                other => other?,
-            };
-            if let Some(source) = found {
-                let revision = source.pointer("/status/artifact/revision");
-                return Ok(json!({
-                    "kind": reference.kind,
-                    "spec": {"ref": source.pointer("/spec/ref").cloned().unwrap_or_else(|| json!({}))},
-                    "status": {"artifact": {"revision": revision}},
-                }));
+        let found = self.get_any(reference.resources(), namespace, reference.name).await?;
+        let Some(source) = found else {
+            return Err(Fault::settled(format!("there is no {} `{namespace}/{}`", reference.kind, reference.name)));
+        };
+        let revision = source.pointer("/status/artifact/revision");
+        Ok(json!({
+            "kind": reference.kind,
+            "spec": {"ref": source.pointer("/spec/ref").cloned().unwrap_or_else(|| json!({}))},
+            "status": {"artifact": {"revision": revision}},
+        }))
+    }
+
+    /// An object, in whichever of these versions the cluster serves it.
+    pub(super) async fn get_any(
+        &self,
+        versions: impl Iterator<Item = ApiResource> + Send,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Value>, Fault> {
+        for resource in versions {
+            match self.get(&resource, namespace, name).await {
+                Err(fault) if fault.class == Class::Unknown => {}
+                Ok(None) => {}
+                other => return other,
             }
         }
-        Err(Fault::settled(format!("there is no {} `{namespace}/{}`", reference.kind, reference.name)))
+        Ok(None)
     }
 
     /// An object, if there is one.
-    async fn get(&self, resource: &ApiResource, namespace: &str, name: &str) -> Result<Option<Value>, Fault> {
+    pub(super) async fn get(
+        &self,
+        resource: &ApiResource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Value>, Fault> {
         let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), namespace, resource);
         let right = format!("get {} in namespace `{namespace}`", resource.plural);
         match tokio::time::timeout(self.deadline, api.get_opt(name)).await {
-            Ok(Ok(found)) => Ok(found.map(|object| object.data)),
+            Ok(Ok(found)) => Ok(found.and_then(|object| serde_json::to_value(object).ok())),
             Ok(Err(error)) => Err(Fault::of(&error, &self.server, &right)),
             Err(_) => Err(Fault::late(&self.server, self.deadline)),
         }
-    }
-}
-
-/// The source that a workload names.
-struct Reference<'a> {
-    kind: &'a str,
-    name: &'a str,
-    namespace: Option<&'a str>,
-    plural: &'static str,
-    versions: &'static [&'static str],
-}
-
-impl<'a> Reference<'a> {
-    fn of(kind: WorkloadKind, workload: &'a Value) -> Option<Self> {
-        let found = match kind {
-            WorkloadKind::Kustomization => workload.pointer("/spec/sourceRef"),
-            WorkloadKind::HelmRelease => {
-                workload.pointer("/spec/chartRef").or_else(|| workload.pointer("/spec/chart/spec/sourceRef"))
-            }
-        }?;
-        let text = |field: &str| found.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let kind = text("kind")?;
-        let (plural, versions): (_, &[_]) = match kind {
-            "GitRepository" => ("gitrepositories", &["v1", "v1beta2"]),
-            "OCIRepository" => ("ocirepositories", &["v1", "v1beta2"]),
-            "HelmRepository" => ("helmrepositories", &["v1", "v1beta2"]),
-            "HelmChart" => ("helmcharts", &["v1", "v1beta2"]),
-            "Bucket" => ("buckets", &["v1", "v1beta2"]),
-            "ExternalArtifact" => ("externalartifacts", &["v1"]),
-            _ => return None,
-        };
-        Some(Self { kind, name: text("name")?, namespace: text("namespace"), plural, versions })
-    }
-
-    fn resource(&self, version: &str) -> ApiResource {
-        const GROUP: &str = "source.toolkit.fluxcd.io";
-        ApiResource {
-            group: GROUP.to_owned(),
-            version: version.to_owned(),
-            api_version: format!("{GROUP}/{version}"),
-            kind: self.kind.to_owned(),
-            plural: self.plural.to_owned(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_workload_names_its_source_in_the_way_of_its_kind() {
-        let named = |kind, workload: &Value| {
-            let reference = Reference::of(kind, workload)?;
-            let resource = reference.resource(reference.versions[0]);
-            let namespace = reference.namespace.map(str::to_owned);
-            Some((resource.api_version, resource.plural, namespace, reference.name.to_owned()))
-        };
-        let ours = json!({"spec": {"sourceRef": {"kind": "GitRepository", "name": "a", "namespace": "flux"}}});
-        let expected = |plural: &str, namespace: Option<&str>, name: &str| {
-            let version = "source.toolkit.fluxcd.io/v1".to_owned();
-            Some((version, plural.to_owned(), namespace.map(str::to_owned), name.to_owned()))
-        };
-        assert_eq!(named(WorkloadKind::Kustomization, &ours), expected("gitrepositories", Some("flux"), "a"));
-        let chart = json!({"spec": {"chart": {"spec": {"sourceRef": {"kind": "Bucket", "name": "b"}}}}});
-        assert_eq!(named(WorkloadKind::HelmRelease, &chart), expected("buckets", None, "b"));
-        let by_reference = json!({"spec": {"chartRef": {"kind": "OCIRepository", "name": "c"}}});
-        assert_eq!(named(WorkloadKind::HelmRelease, &by_reference), expected("ocirepositories", None, "c"));
-        assert_eq!(named(WorkloadKind::HelmRelease, &json!({"spec": {}})), None);
     }
 }

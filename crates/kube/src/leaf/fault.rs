@@ -9,6 +9,12 @@ use weir_core::Unreachable;
 
 use crate::follow;
 
+/// What people can do about an address that answers, and not as an API server does.
+const IS_IT_ONE: &str = "is it the API server of a cluster, and is Flux installed there?";
+
+/// What people can do about a certificate that nobody they name has signed.
+const HAS_TO_SIGN: &str = "; `certificate-authority-data` of the kubeconfig has to be of who signed its certificate";
+
 /// What kind of thing is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
@@ -41,10 +47,12 @@ impl Fault {
             Error::Api(status) => Some((status.code, status.message.as_str())),
             _ => None,
         };
-        match status {
-            Some((code, message)) => Self::answer(code, message, server, right),
-            None => Self::passing(format!("{server} cannot be reached: {}", root(error))),
+        if let Some((code, message)) = status {
+            return Self::answer(code, message, server, right);
         }
+        let cause = root(error);
+        let hint = if cause.contains("UnknownIssuer") { HAS_TO_SIGN } else { "" };
+        Self::passing(format!("{server} cannot be reached: {cause}{hint}"))
     }
 
     /// A watch broke off.
@@ -72,7 +80,10 @@ impl Fault {
             403 => Self::settled(format!(
                 "a right is missing on the cluster: {right}; `deploy/manifests/leaf.yaml` has all that Weir needs there"
             )),
-            404 => Self { class: Class::Unknown, text: format!("{server} does not know what to {right}").into() },
+            404 => {
+                let text = format!("{server} answers `not found` to what takes the right to {right}; {IS_IT_ONE}");
+                Self { class: Class::Unknown, text: text.into() }
+            }
             _ => Self::passing(format!("{server} answers: {message}")),
         }
     }

@@ -75,7 +75,7 @@ pub(super) fn entries(workload: &Value) -> Option<Vec<Entry>> {
 }
 
 /// Namespace, name, group and kind of `namespace_name_group_kind`. The name may hold `_`, the others cannot.
-fn identity(id: &str) -> Option<(&str, &str, &str, &str)> {
+pub(super) fn identity(id: &str) -> Option<(&str, &str, &str, &str)> {
     let (namespace, rest) = id.split_once('_')?;
     let (rest, kind) = rest.rsplit_once('_')?;
     let (name, group) = rest.rsplit_once('_')?;

@@ -139,17 +139,21 @@ pub(super) fn resource(kind: WorkloadKind) -> (&'static str, &'static [&'static 
     }
 }
 
-/// A kind in the newest of these versions that can be read.
-pub(super) fn newest(kind: WorkloadKind, served: &[&str]) -> Option<ApiResource> {
+/// A kind in every version of it that can be read, newest first.
+pub(super) fn resources(kind: WorkloadKind) -> impl Iterator<Item = ApiResource> {
     let (group, versions, plural) = resource(kind);
-    let version = versions.iter().find(|version| served.contains(version))?;
-    Some(ApiResource {
+    versions.iter().map(move |version| ApiResource {
         group: group.to_owned(),
         version: (*version).to_owned(),
         api_version: format!("{group}/{version}"),
         kind: kind.to_string(),
         plural: plural.to_owned(),
     })
+}
+
+/// A kind in the newest of these versions that can be read.
+pub(super) fn newest(kind: WorkloadKind, served: &[&str]) -> Option<ApiResource> {
+    resources(kind).find(|resource| served.contains(&resource.version.as_str()))
 }
 
 #[cfg(test)]

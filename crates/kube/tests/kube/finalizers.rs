@@ -62,6 +62,10 @@ async fn a_deleted_pipeline_waits_until_everything_is_closed_and_leaves_nothing_
         // The watch tells that it is being deleted.
         tokio::time::timeout(Duration::from_millis(100), crate::ground::next(&mut stream)).await.ok();
     }
+    let why = "jsonpath={.status.conditions[?(@.type=='Ready')]['reason','message']}";
+    let told = hub.kubectl(&["get", "pipelines.pipelines.weave.works", "podinfo", "-n", &namespace, "-o", why]).await;
+    assert!(told.starts_with("Deleted deleted; at the latest at "), "{told}");
+    assert!(told.ends_with(" Until then it waits for promotion `podinfo-prod-1`"), "{told}");
     let closed = Record::Promotion(Box::new(promotion(&key, "prod", 1, Phase::Withdrawn)));
     store.replace(closed, version).await.unwrap();
     assert!(!finalizers.tend(Timestamp::now()).await);

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 use weir_core::VersionRule;
+use weir_kube::leaf::LeafSettings;
 use weir_ports::Clusters;
 use weir_testkit::servers::{Cluster, unique};
 
@@ -169,6 +170,29 @@ async fn images_are_those_of_what_the_inventory_lists() {
     put(cluster, &namespace, release("web", None, "2.0.0", &ids[..1])).await;
     let seen = eye.until("a/image", &on(&namespace), is("HelmRelease/web", "2")).await;
     assert_eq!(images(&seen, "HelmRelease/web"), ["example.org/init:7", "example.org/web:2"]);
+}
+
+#[tokio::test]
+async fn images_that_somebody_changes_behind_flux_are_noticed_in_time() {
+    let cluster = bare().await;
+    let mut eye = Eye::new(LeafSettings { details: Duration::from_millis(500), ..quick() });
+    eye.directory.define("one", &cluster.kubeconfig());
+    let namespace = cluster.namespace("images").await;
+    let deployment = |image: &str| {
+        json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+            "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {
+                "metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": image}]},
+            }},
+        })
+    };
+    put(cluster, &namespace, deployment("example.org/web:1")).await;
+    put(cluster, &namespace, release("web", None, "1.0.0", &[&format!("{namespace}_web_apps_Deployment")])).await;
+    eye.want("a/web", "HelmRelease/web", None, &[&on(&namespace)]);
+    eye.until("a/web", &on(&namespace), |seen| images(seen, "HelmRelease/web") == ["example.org/web:1"]).await;
+    // The HelmRelease knows nothing of it.
+    put(cluster, &namespace, deployment("example.org/web:2")).await;
+    eye.until("a/web", &on(&namespace), |seen| images(seen, "HelmRelease/web") == ["example.org/web:2"]).await;
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use weir_kube::{
     hub::HubCatalog,
     leaf::{LeafSettings, Leaves},
 };
-use weir_ports::Clusters;
+use weir_ports::{Clusters, TreeState};
 use weir_testkit::servers::{Leaf, eventually};
 
 use crate::{
@@ -193,6 +193,14 @@ async fn the_rights_of_the_manifest_are_enough() {
     let seen = eye.until("a/web", &target, is("HelmRelease/web", "1")).await;
     assert_eq!(images(&seen, "HelmRelease/web"), ["example.org/web:1"]);
     eye.until("a/ours", &target, is("Kustomization/ours", "one")).await;
+
+    let behind =
+        async |workload: &str| eye.leaves.behind(&target.parse().unwrap(), &workload.parse().unwrap()).await.unwrap();
+    let git = behind("Kustomization/ours").await;
+    assert_eq!((git.kind.as_str(), git.leads_to[0].kind.as_str()), ("GitRepository", "Kustomization"));
+    let release = behind("HelmRelease/web").await.leads_to.remove(0);
+    let applied: Vec<_> = release.leads_to.iter().map(|it| (it.kind.as_str(), it.state)).collect();
+    assert_eq!(applied, [("Deployment", TreeState::Progressing), ("Pod", TreeState::Missing)]);
 
     // Labels take a right of their own, and without it everything else works.
     let labels = ["get", "helmrelease", "web", "-n", &namespace, "-o", "jsonpath={.metadata.labels}"];

@@ -1,6 +1,7 @@
 //! What real controllers of Flux deployed, as it is seen.
 
 use weir_core::VersionRule;
+use weir_ports::{Clusters as _, TreeObject, TreeState};
 use weir_testkit::servers::{Chart, shared, unique};
 
 use crate::leaf_ground::{Eye, images, is, quick};
@@ -48,4 +49,19 @@ spec:
         let seen = eye.until("a/image", &target, is("HelmRelease/podinfo", version)).await;
         assert_eq!(images(&seen, "HelmRelease/podinfo"), [format!("example.org/podinfo:{version}")]);
     }
+
+    let tree = eye.leaves.behind(&target.parse().unwrap(), &"HelmRelease/podinfo".parse().unwrap()).await.unwrap();
+    let chart = format!("{namespace}-podinfo");
+    let [chart_object] = &tree.leads_to[..] else { panic!("{tree:#?}") };
+    let [release] = &chart_object.leads_to[..] else { panic!("{tree:#?}") };
+    let told = |it: &TreeObject| (it.kind.clone(), it.name.clone(), it.state);
+    assert_eq!(told(&tree), ("HelmRepository".to_owned(), "charts".to_owned(), TreeState::Healthy));
+    assert_eq!(told(chart_object), ("HelmChart".to_owned(), chart, TreeState::Healthy));
+    assert_eq!(told(release), ("HelmRelease".to_owned(), "podinfo".to_owned(), TreeState::Healthy));
+    assert_eq!((chart_object.version.as_deref(), release.version.as_deref()), (Some("6.2.0"), Some("6.2.0")));
+    // Nobody runs it here, so it stays on its way.
+    let [settings, deployment] = &release.leads_to[..] else { panic!("{tree:#?}") };
+    assert_eq!((settings.kind.as_str(), settings.state), ("ConfigMap", TreeState::Unread));
+    assert_eq!(told(deployment), ("Deployment".to_owned(), "podinfo".to_owned(), TreeState::Progressing));
+    assert_eq!(deployment.version.as_deref(), Some("example.org/podinfo:6.2.0"));
 }

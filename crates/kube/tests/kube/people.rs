@@ -30,6 +30,19 @@ fn snapshot(pipeline: &str) -> Snapshot {
     snapshot
 }
 
+/// The same, with a newer release in the environment before.
+fn ahead(snapshot: &Snapshot) -> Snapshot {
+    let key = ObservationKey {
+        environment: "dev".parse().unwrap(),
+        target: Some("podinfo-dev".parse().unwrap()),
+        workload: "HelmRelease/podinfo".parse().unwrap(),
+    };
+    let mut ahead = snapshot.clone();
+    let outcome = Outcome::Succeeded("2.0".parse().unwrap());
+    ahead.observe(key, Report { at: second(6), received: second(7), outcome });
+    ahead
+}
+
 #[tokio::test]
 async fn a_pipeline_that_is_understood_is_ready_and_kubectl_says_what_runs_where() {
     let ground = ground("ready").await;
@@ -45,6 +58,14 @@ async fn a_pipeline_that_is_understood_is_ready_and_kubectl_says_what_runs_where
     let lines: Vec<_> = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(lines[0], "NAME APP KIND APP NAME AGE READY STATUS");
     assert!(lines[1].ends_with("True dev -, prod 1.0"), "{}", lines[1]);
+
+    let waits = ahead(&snapshot);
+    let waits = Shown { snapshot: &waits, ..shown };
+    assert_eq!(publisher.publish(&waits).await.unwrap(), Published::Written);
+    let page = ground.hub.kubectl(&["describe", "pipeline", "podinfo", "-n", &ground.namespace]).await;
+    assert!(page.contains("2.0 is ready, and no strategy says how it gets here"), "{page}");
+    assert_eq!(publisher.publish(&waits).await.unwrap(), Published::Unchanged, "what is read back is what was written");
+    assert_eq!(publisher.publish(&shown).await.unwrap(), Published::Written);
 
     let before = ground.version("podinfo").await;
     let later = Shown { now: second(5000), ..shown };
@@ -162,6 +183,16 @@ async fn wrong_objects_are_refused_by_the_api_server_in_our_words() {
                  [{{name: a, {target}}}]}}"
             ),
             "put credentials into a Secret and name it in `secretRef`, not into the address",
+        ),
+        (
+            format!("{{environments: [{{name: 'a b', {target}}}]}}"),
+            "allowed: letters, digits, `-`, `_` and `.`, with a letter or digit at both ends",
+        ),
+        (
+            format!(
+                "{{promotion: {{when: most, strategy: {{notification: {{}}}}}}, environments: [{{name: a, {target}}}]}}"
+            ),
+            "allowed: `any`, `all`, a count from 1, or a percentage from `1%` to `100%`",
         ),
     ] {
         let object = serde_json::from_value(object(&spec)).unwrap();

@@ -123,6 +123,7 @@ async fn deeds_and_promotions_are_told_newest_first() {
             by: Actor { name: "anna".to_owned(), groups: Vec::new() },
             verb: verb.to_owned(),
             object: key.clone(),
+            namespace: None,
             pipeline: Some(key.parse().unwrap()),
             detail: None,
             why: Some("it is Friday".to_owned()),

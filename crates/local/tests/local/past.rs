@@ -102,6 +102,7 @@ async fn deeds_are_kept_and_told_newest_first() {
         by: Actor { name: by.to_owned(), groups: vec!["release".to_owned()] },
         verb: "approve".to_owned(),
         object: format!("deed {number}"),
+        namespace: None,
         pipeline: pipeline.map(|key| key.parse().unwrap()),
         detail: None,
         why: Some("it was tested".to_owned()),
@@ -121,6 +122,10 @@ async fn deeds_are_kept_and_told_newest_first() {
 
     let rest = store.deeds(&DeedQuery { before: Some(told[6].number), ..all.clone() }).await.unwrap();
     assert_eq!(rest, told[7..]);
+    let freeze = Deed { namespace: Some("c".parse().unwrap()), ..deed(10, "carl", None) };
+    store.note(&freeze).await.unwrap();
+    let about = store.deeds(&DeedQuery { namespace: freeze.namespace.clone(), ..all.clone() }).await.unwrap();
+    assert_eq!(about.into_iter().map(|noted| noted.deed).collect::<Vec<_>>(), [freeze]);
     let count = async |query: DeedQuery| store.deeds(&query).await.unwrap().len();
     assert_eq!(count(DeedQuery { by: Some("anna".into()), ..all.clone() }).await, 5);
     assert_eq!(count(DeedQuery { namespace: Some("a".parse().unwrap()), ..all.clone() }).await, 6);

@@ -50,7 +50,7 @@ pub(crate) struct DeedView {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
-    /// Only those about pipelines of this namespace.
+    /// Only those about this namespace, or about something in it.
     #[param(value_type = Option<String>)]
     namespace: Option<Namespace>,
     /// Only those about the pipeline of this name; needs `namespace`.
@@ -62,7 +62,7 @@ pub(crate) struct Which {
     before: Option<u64>,
 }
 
-/// List what people did, newest first. What is about no pipeline is shown to whoever may look at all namespaces.
+/// List what people did, newest first. What is about no namespace is shown to whoever may look at all namespaces.
 #[utoipa::path(get, path = "/audit", tag = "audit", params(Which, Paging),
     responses((status = 200, body = Page<DeedView>), Failed))]
 pub(super) async fn list(
@@ -78,14 +78,13 @@ pub(super) async fn list(
     let mut items = Vec::new();
     for _ in 0..ROUNDS {
         let noted = shared.backend.deeds(&query).await?;
-        let homes: BTreeSet<_> =
-            noted.iter().filter_map(|it| Some(it.deed.pipeline.as_ref()?.namespace.clone())).collect();
+        let homes: BTreeSet<_> = noted.iter().filter_map(|it| it.deed.home().cloned()).collect();
         let visible = caller.sees(&shared, homes).await?;
         let over = noted.len() < query.limit;
         for it in noted {
             query.before = Some(it.number);
-            let seen = match &it.deed.pipeline {
-                Some(pipeline) => visible.sees(&pipeline.namespace),
+            let seen = match it.deed.home() {
+                Some(home) => visible.sees(home),
                 None => visible.sees_everything(),
             };
             if seen {

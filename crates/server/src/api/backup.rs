@@ -42,6 +42,7 @@ pub(super) async fn backup(
         by: caller.actor.clone(),
         verb: "backup".to_owned(),
         object: format!("file/{}", body.file.display()),
+        namespace: None,
         pipeline: None,
         detail: None,
         why: None,

@@ -112,7 +112,7 @@ pub(super) async fn show(
     found.flatten().map(Json).ok_or_else(|| find::missing(&shared, &key))
 }
 
-/// Show the definition of a pipeline as people wrote it, in YAML.
+/// Show the definition of a pipeline, in YAML: its fields as people wrote them, without comments.
 #[utoipa::path(get, path = "/pipelines/{namespace}/{name}/manifest", tag = "pipelines",
     params(("namespace" = String, Path), ("name" = String, Path)),
     responses((status = 200, content_type = "application/yaml", body = String), Failed))]

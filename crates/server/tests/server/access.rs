@@ -74,7 +74,11 @@ async fn lists_show_only_namespaces_that_the_caller_may_view() {
     assert_eq!(house.get("/api/v1/promotions").await.names(), ["shop-prod-1"]);
     assert_eq!(house.get("/api/v1/proposals").await.names(), ["shop-prod-1"]);
     assert_eq!(house.get("/api/v1/freezes").await.names(), ["a"]);
-    assert_eq!(house.get("/api/v1/audit").await.json["items"], json!([]));
+    let objects = async |house: &House| -> Vec<String> {
+        let told = house.get("/api/v1/audit?namespace=team-a").await.ok(200).json;
+        told["items"].as_array().unwrap().iter().map(|it| it["object"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(objects(&house).await, ["freeze/a"]);
     let status = house.get("/api/v1/status").await.ok(200).json;
     assert_eq!((&status["counts"]["pipelines"], &status["partial"]), (&json!(1), &json!(true)));
 
@@ -82,6 +86,11 @@ async fn lists_show_only_namespaces_that_the_caller_may_view() {
     assert_eq!(house.get("/api/v1/pipelines").await.names(), ["podinfo"]);
     assert!(house.get("/api/v1/proposals").await.names().is_empty());
     assert_eq!(house.get("/api/v1/audit").await.json["items"].as_array().unwrap().len(), 1);
+
+    house.act_as("admin");
+    house.delete("/api/v1/freezes/a").await.ok(204);
+    house.act_as("team-a-view");
+    assert_eq!(objects(&house).await, ["freeze/a", "freeze/a"]);
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use weir_core::Actor;
 use weir_engine::World;
 use weir_ports::{CatalogNotice, Definition, Notice, Store as _};
 use weir_server::{Authentication, Metrics, Parts, Server, Settings};
-use weir_testkit::sim::{Sim, SimRepos, SimStore};
+use weir_testkit::sim::{Sim, SimClusters, SimRepos, SimStore};
 
 use crate::ports::{TestAccess, TestCatalog, TestJournal, TestPorts};
 
@@ -25,6 +25,7 @@ pub(crate) struct House {
     pub(crate) world: Arc<World>,
     pub(crate) store: SimStore,
     pub(crate) repos: SimRepos,
+    pub(crate) clusters: SimClusters,
     pub(crate) catalog: TestCatalog,
     pub(crate) journal: Arc<TestJournal>,
     pub(crate) http: reqwest::Client,
@@ -115,10 +116,10 @@ impl House {
         let running = tokio::spawn(async move { server.serve(listener, async { drop(stopped.await) }).await });
         let catalog = ports.catalog.clone();
         catalog.put("default", "promotion-hmac", "hmac-key", KEY);
-        let (store, repos) = (sim.store.clone(), sim.repos.clone());
+        let (store, repos, clusters) = (sim.store.clone(), sim.repos.clone(), sim.clusters.clone());
         // Redirects are never followed, and nothing of the environment's proxies is used.
         let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Self { address, world, store, repos, catalog, journal, http, token: None, stop: Some(stop), running }
+        Self { address, world, store, repos, clusters, catalog, journal, http, token: None, stop: Some(stop), running }
     }
 
     /// Defines two pipelines.

@@ -31,6 +31,8 @@ mod reads;
 #[cfg(test)]
 mod records;
 #[cfg(test)]
+mod tree;
+#[cfg(test)]
 mod ui;
 #[cfg(test)]
 mod waits;

@@ -147,10 +147,9 @@ impl Journal for TestJournal {
     async fn deeds(&self, query: &DeedQuery) -> Result<Vec<Noted>, StoreError> {
         let deeds = self.deeds.lock().unwrap();
         let numbered = (1_u64..).zip(deeds.iter()).collect::<Vec<_>>().into_iter().rev();
-        let home = |deed: &Deed| deed.pipeline.as_ref().map(|pipeline| pipeline.namespace.clone());
         let fits = |(number, deed): &(u64, &Deed)| {
             query.before.is_none_or(|before| *number < before)
-                && query.namespace.as_ref().is_none_or(|wanted| home(deed).as_ref() == Some(wanted))
+                && query.namespace.as_ref().is_none_or(|wanted| deed.home() == Some(wanted))
                 && query.pipeline.as_ref().is_none_or(|wanted| deed.pipeline.as_ref() == Some(wanted))
                 && query.by.as_ref().is_none_or(|wanted| deed.by.name == *wanted)
         };

@@ -7,8 +7,8 @@ use std::{
 
 use futures_util::{Stream, stream};
 use tokio::sync::Notify;
-use weir_core::{PipelineKey, Sighting, TargetKey};
-use weir_ports::{Clusters, Interest, Seen};
+use weir_core::{PipelineKey, Sighting, TargetKey, WorkloadKey};
+use weir_ports::{Clusters, Interest, Seen, TreeObject, TreeState, Unseen};
 
 use super::Fate;
 
@@ -67,6 +67,24 @@ impl Clusters for SimClusters {
     fn watch(&self) -> impl Stream<Item = Seen> + Send + Unpin + 'static {
         let follower = Follower { clusters: self.clone(), told: BTreeMap::new() };
         Box::pin(stream::unfold(follower, |mut follower| async move { Some((follower.next().await, follower)) }))
+    }
+
+    /// There is nothing behind what a test shows.
+    async fn behind(&self, target: &TargetKey, workload: &WorkloadKey) -> Result<TreeObject, Unseen> {
+        let seen = self.shown(target).ok_or(Unseen::NotWatched)?;
+        if let Some(why) = &seen.unreachable {
+            return Err(Unseen::Unreachable(why.error.to_string()));
+        }
+        Ok(TreeObject {
+            kind: workload.kind.to_string(),
+            namespace: Some(target.namespace.to_string()),
+            name: workload.name.to_string(),
+            state: TreeState::Healthy,
+            version: None,
+            message: None,
+            leads_to: Vec::new(),
+            left_out: 0,
+        })
     }
 }
 

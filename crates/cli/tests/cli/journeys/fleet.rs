@@ -187,7 +187,7 @@ impl Fleet {
 
     /// Weir on a port of its own: one that is started there again is the same to its Lease.
     pub(crate) fn weir_at(&self, port: u16) -> Running {
-        self.site.start_at(&self.kubeconfig, port)
+        self.site.start_at(&self.kubeconfig, port, &[])
     }
 
     async fn api(&self, method: reqwest::Method, path: &str, body: Option<&Value>) -> Value {

@@ -65,6 +65,14 @@ pub(super) fn stalled(reason: &str, message: &str, generation: i64) -> Vec<Condi
     ]
 }
 
+/// It is deleted, and goes when everything is closed.
+pub(super) fn leaving(message: &str, generation: i64) -> Vec<Condition> {
+    vec![
+        condition("Ready", false, "Deleted", message, generation),
+        condition("Reconciling", true, "Deleted", message, generation),
+    ]
+}
+
 /// A target that cannot be read, even if no release waits for it.
 fn unreachable<'a>(shown: &Shown<'a>) -> Option<(&'a TargetKey, &'a Unreachable)> {
     let mut targets = shown.pipeline.environments().iter().flat_map(|environment| &environment.targets);
@@ -82,12 +90,16 @@ fn condition(kind: &str, is_so: bool, reason: &str, message: &str, generation: i
     }
 }
 
+/// A moment as the API server gives it back.
+pub(super) fn second(at: Timestamp) -> Time {
+    Time(Timestamp::from_second(at.as_second()).unwrap_or(at))
+}
+
 /// Since when they have been so. Only another status is a transition.
 pub(super) fn with_times(conditions: Vec<Condition>, before: &[Condition], now: Timestamp) -> Vec<Condition> {
-    let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
     let timed = conditions.into_iter().map(|condition| {
         let same = |old: &&Condition| old.type_ == condition.type_ && old.status == condition.status;
-        let since = before.iter().find(same).map_or(Time(now), |old| old.last_transition_time.clone());
+        let since = before.iter().find(same).map_or_else(|| second(now), |old| old.last_transition_time.clone());
         Condition { last_transition_time: since, ..condition }
     });
     timed.collect()

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use weir_api::{
-    ClusterKind, ClusterRef, EnvironmentStatus, PipelineStatus, Shadowed, TargetStatus, WaitingApproval, WorkloadStatus,
+    ClusterKind, ClusterRef, EnvironmentStatus, HoldStatus, PipelineStatus, Shadowed, TargetStatus, WaitingApproval,
+    WorkloadStatus,
 };
 use weir_core::{
-    Environment, EnvironmentPlan, EnvironmentRecord, PipelineKey, Plan, Reason, Release, Running, RunningState,
+    Environment, EnvironmentPlan, EnvironmentRecord, Hold, PipelineKey, Plan, Reason, Release, Running, RunningState,
     Snapshot, TargetKey, apply, plan,
 };
 
@@ -32,6 +34,7 @@ impl Shown<'_> {
             let targets: Vec<_> = targets.collect();
             let status = EnvironmentStatus {
                 waiting_approval: waiting(planned, &snapshot),
+                holds: (!planned.holds.is_empty()).then(|| planned.holds.iter().map(hold).collect()),
                 targets: (!targets.is_empty()).then_some(targets),
                 record: None,
             };
@@ -75,15 +78,34 @@ impl Shown<'_> {
 
 /// The status of a Pipeline that has no effect.
 pub(super) fn shadowed(key: &PipelineKey, object: &PipelineObject, now: Timestamp) -> PipelineStatus {
-    let generation = object.metadata.generation.unwrap_or_default();
-    let known = object.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
     let words = Shadowed { namespace: key.namespace.to_string(), name: key.name.to_string() }.to_string();
-    let conditions = condition::stalled("Shadowed", &words, generation);
+    let stalled = |generation| condition::stalled("Shadowed", &words, generation);
+    PipelineStatus { environments: None, ..judged(object, stalled, now) }
+}
+
+/// The status of a Pipeline that is deleted: what it last said, and what it waits for.
+pub(super) fn leaving(object: &PipelineObject, words: &str, now: Timestamp) -> PipelineStatus {
+    judged(object, |generation| condition::leaving(words, generation), now)
+}
+
+/// The status that an object has, with other conditions.
+fn judged(object: &PipelineObject, conditions: impl FnOnce(i64) -> Vec<Condition>, now: Timestamp) -> PipelineStatus {
+    let generation = object.metadata.generation.unwrap_or_default();
+    let status = object.status.clone().unwrap_or_default();
+    let known = status.conditions.as_deref().unwrap_or_default();
     PipelineStatus {
         observed_generation: Some(generation),
-        conditions: Some(condition::with_times(conditions, known, now)),
-        suspended: None,
-        environments: None,
+        conditions: Some(condition::with_times(conditions(generation), known, now)),
+        ..visible(&status)
+    }
+}
+
+fn hold(hold: &Hold) -> HoldStatus {
+    HoldStatus {
+        reason: hold.reason.name().to_owned(),
+        message: hold.reason.to_string(),
+        remedy: hold.reason.remedy().to_string(),
+        since: condition::second(hold.since),
     }
 }
 

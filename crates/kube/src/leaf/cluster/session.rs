@@ -224,9 +224,14 @@ impl Session {
         }
     }
 
+    /// How something on the cluster is read.
+    pub(super) fn reader(&self, deadline: Duration) -> Reader {
+        Reader { client: self.client.clone(), server: Arc::clone(&self.way.server), deadline }
+    }
+
     /// Reads what a workload alone does not tell.
     pub(super) fn read(&mut self, place: &Place, kept: &Kept, source: bool, deadline: Duration) {
-        let reader = Reader { client: self.client.clone(), server: Arc::clone(&self.way.server), deadline };
+        let reader = self.reader(deadline);
         let (place, kept, outlet) = (place.clone(), kept.clone(), self.outlet.clone());
         self.tasks.spawn(async move {
             let read = reader.read(&place, &kept.object(), source).await;

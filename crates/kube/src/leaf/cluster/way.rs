@@ -1,6 +1,6 @@
 //! Finding the way into a cluster, going in, and leaving.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use tokio::time::Instant;
 use weir_ports::Catalog;
@@ -79,13 +79,18 @@ impl<C: Catalog + 'static> Cluster<C> {
         self.sessions += 1;
         let outlet = Outlet { outbox: self.outbox.clone(), session: self.sessions };
         match Session::open(way, outlet) {
-            Ok(session) => self.session = Some(session),
+            Ok(session) => {
+                *self.door.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(session.reader(self.settings.deadline));
+                self.session = Some(session);
+            }
             Err(fault) => self.close(fault),
         }
     }
 
     fn leave(&mut self) {
         self.session = None;
+        self.door.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.reading.interrupt();
         self.labelling.interrupt();
     }
