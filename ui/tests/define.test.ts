@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Demo, Guarded, openBrowser, openPage } from "./house";
+import { Demo, Guarded, openBrowser, openPage, signIn } from "./house";
 
 let browser: Browser;
 let demo: Demo;
@@ -18,8 +18,6 @@ afterAll(async () => {
 
 const field = (page: Page, name: string) => page.getByRole("textbox", { name, exact: true });
 const definition = (page: Page) => page.getByRole("region", { name: "The definition, in YAML" });
-/** Fields with a list of what is known are boxes of another kind. */
-const choice = (page: Page, name: string) => page.getByRole("combobox", { name, exact: true });
 
 test("a pipeline is defined in the form, proposed, merged, and appears", async () => {
   const { page, wrong } = await openPage(browser);
@@ -39,9 +37,9 @@ test("a pipeline is defined in the form, proposed, merged, and appears", async (
   await definition(page).getByText("name: Shop", { exact: true }).waitFor();
   const name = field(page, "Name of the pipeline");
   const repository = `file://${join(demo.folder, "demo/config.git")}`;
-  for (const [place, cluster] of ["default/dev", "default/prod"].entries()) {
-    await choice(page, "Cluster").nth(place).fill(cluster);
-    await field(page, "Namespace there").nth(place).fill("shop");
+  for (const environment of ["dev", "prod"]) {
+    await page.getByRole("combobox", { name: `Cluster of target 1 of ${environment}` }).fill(`default/${environment}`);
+    await field(page, `Namespace there of target 1 of ${environment}`).fill("shop");
   }
   await page.getByRole("combobox", { name: "By" }).selectOption("git");
   await field(page, "Repository that says what runs").fill(repository);
@@ -101,47 +99,92 @@ test("a pipeline is defined in the form, proposed, merged, and appears", async (
   await page.context().close();
 });
 
+/** Fills in as little as a pipeline needs. */
+async function fill(page: Page, name: string) {
+  await field(page, "Name of the pipeline").fill(name);
+  await field(page, "Name of the application").fill(name);
+  await page.getByRole("combobox", { name: "By" }).selectOption("none");
+  for (const environment of ["dev", "prod"]) {
+    await field(page, `Namespace there of target 1 of ${environment}`).fill(`${name}-${environment}`);
+  }
+  await page.getByText("Nothing is wrong with it").waitFor();
+}
+
 test("what is there already is refused, and said so", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${demo.url}/define`);
-  await field(page, "Name of the pipeline").fill("podinfo");
-  await field(page, "Name of the application").fill("podinfo");
-  await page.getByRole("combobox", { name: "By" }).selectOption("none");
-  for (const place of [0, 1]) await field(page, "Namespace there").nth(place).fill(`podinfo-${place}`);
-  await page.getByText("Nothing is wrong with it").waitFor();
+  await fill(page, "podinfo");
   await page.getByRole("button", { name: "Propose …" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Propose …" }).click();
   await page.getByRole("alert").getByText("there is a pipeline `default/podinfo` already").waitFor();
   await page.context().close();
 });
 
-test("a viewer is not offered it, and without a repository the text can be saved", async () => {
+/** The form, as somebody with this role comes to it. */
+async function come(guarded: Guarded, role: string, isOffered: boolean): Promise<Page> {
+  const { page } = await openPage(browser);
+  // Nothing is offered before it is known what they may do; of who may little, every namespace is asked for.
+  const known = page.waitForResponse((it) => it.url().includes(isOffered ? "/rights" : "/rights?namespace=default"));
+  await signIn(page, guarded, role);
+  await page.getByRole("link", { name: "podinfo" }).waitFor();
+  await (await known).finished();
+  const link = page.getByRole("link", { name: "New pipeline" });
+  if (isOffered) await link.waitFor();
+  else expect(await link.count()).toBe(0);
+  await page.evaluate(() => history.pushState({}, "", "/define"));
+  await page.reload();
+  await page.getByText("5 findings").waitFor();
+  return page;
+}
+
+test("a viewer is told, and not offered it", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${demo.url}/define`);
+  await fill(page, "web");
+  await page.getByRole("button", { name: "Propose …" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Propose …" }).click();
+  await page.getByRole("button", { name: "Merge" }).waitFor();
+  await page.context().close();
   await demo.pause();
-  const guarded = await Guarded.start(demo, ["viewer", "operator"]);
+  const repository = `file://${join(demo.folder, "demo/config.git")}`;
+  const guarded = await Guarded.start(demo, ["viewer", "operator"], "--definitions", repository);
   try {
-    for (const [role, offered] of [
-      ["viewer", 0],
-      ["operator", 1],
-    ] as const) {
-      const { page } = await openPage(browser);
-      await page.goto(guarded.url);
-      await page.getByLabel("Token").fill(guarded.tokens[role] ?? "");
-      await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("link", { name: "podinfo" }).waitFor();
-      const link = page.getByRole("link", { name: "New pipeline" });
-      if (offered) await link.waitFor();
-      expect(await link.count()).toBe(offered);
-      await page.evaluate(() => history.pushState({}, "", "/define"));
-      await page.reload();
-      await page.getByText("--definitions").waitFor();
-      expect(await page.getByRole("button", { name: "Propose …" }).count()).toBe(0);
-      const [saved] = await Promise.all([
-        page.waitForEvent("download"),
-        page.getByRole("button", { name: "Save" }).click(),
-      ]);
-      expect(saved.suggestedFilename()).toBe("pipeline.yaml");
-      await page.context().close();
-    }
+    const viewer = await come(guarded, "viewer", false);
+    await viewer.getByText("You may not define pipelines in default").waitFor();
+    expect(await viewer.getByRole("button", { name: "Propose …" }).count()).toBe(0);
+    await viewer.getByRole("link", { name: "Proposals" }).click();
+    await viewer.getByRole("link", { name: "Define pipeline default/web" }).click();
+    await definition(viewer).getByText("name: web").first().waitFor();
+    expect(await viewer.getByRole("button", { name: "Merge" }).count()).toBe(0);
+    await viewer.context().close();
+
+    const operator = await come(guarded, "operator", true);
+    await operator.getByRole("button", { name: "Propose …" }).waitFor();
+    await operator.getByRole("link", { name: "Proposals" }).click();
+    await operator.getByRole("link", { name: "Define pipeline default/web" }).click();
+    await operator.getByRole("button", { name: "Close" }).click();
+    const dialog = operator.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: /Why/ }).fill("not now");
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await operator.getByText("It is closed.").waitFor();
+    await operator.context().close();
+  } finally {
+    await guarded.stop();
+  }
+});
+
+test("without a repository it is said what is missing, and the text can be saved", async () => {
+  const guarded = await Guarded.start(demo, ["operator"]);
+  try {
+    const page = await come(guarded, "operator", true);
+    await page.getByText("--definitions").waitFor();
+    expect(await page.getByRole("button", { name: "Propose …" }).count()).toBe(0);
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save" }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toBe("pipeline.yaml");
+    await page.context().close();
   } finally {
     await guarded.stop();
   }

@@ -6,7 +6,8 @@
 //! merging puts its commit onto the base branch, and closing removes it.
 //!
 //! Everything may be cut off at any point and asked for again: what was done already is found done. A commit is Weir's own
-//! if Weir would make the very same one; a branch with any other is somebody's work, and is never overwritten.
+//! if Weir would make the very same one, which it does of one sound Pipeline and nothing else. A branch with any other is
+//! somebody's work: it is neither overwritten nor merged, and what is no Pipeline is not shown.
 
 mod end;
 mod propose;
@@ -14,7 +15,7 @@ mod words;
 
 use jiff::Timestamp;
 use thiserror::Error;
-use weir_core::{BranchName, CommitId, ForgeKind, NameError, Namespace, PipelineKey, Repository};
+use weir_core::{BranchName, CommitId, ForgeKind, NameError, Namespace, Pipeline, PipelineKey, Repository};
 use weir_ports::{
     Between, Change, Clock as _, ConfigRepos as _, Deed, FileChange, FilePath, FileQuery, Forge as _, ForgeAccess,
     ForgeError, Journal, PathGlob, PullRequest, RepoAccess, RepoError, Signature, StoreError,
@@ -91,7 +92,7 @@ pub struct Draft {
 pub struct WholeDraft {
     /// What it is.
     pub draft: Draft,
-    /// The file. `None`: the commit does not have it.
+    /// The file. `None`: the commit does not have it, or it is not the one pipeline and nothing else.
     pub text: Option<String>,
     /// Whether the commit is Weir's own. Somebody else's is theirs to merge.
     pub is_ours: bool,
@@ -171,6 +172,8 @@ pub struct Drafts<'a, P, J> {
     pub ports: &'a P,
     /// Where it is written down who did it.
     pub journal: &'a J,
+    /// The pipeline that a text defines, if it defines one and holds nothing else.
+    pub defined: fn(&str) -> Option<Pipeline>,
 }
 
 /// Where the base branch and the branch of a draft are.
@@ -276,6 +279,8 @@ impl<P: Ports, J: Journal> Drafts<'_, P, J> {
     async fn read(&self, access: &RepoAccess, key: &PipelineKey, head: CommitId) -> Result<WholeDraft, DraftError> {
         let (draft, commit) = self.glance(access, key, head).await?;
         let text = self.text(access, &draft.head, &draft.file).await?;
+        // Whatever else somebody put there, above all a Secret, is not for those who look at pipelines.
+        let text = text.filter(|text| (self.defined)(text).is_some_and(|pipeline| pipeline.key == *key));
         let is_ours = match (&commit, &text) {
             (Some(weir_ports::Commit { parent: Some(parent), at, message, .. }), Some(text)) => {
                 let again = Commit { parent: parent.clone(), text, message: message.clone(), at: *at };

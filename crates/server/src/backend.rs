@@ -140,7 +140,8 @@ impl<P: Ports, J: Journal, A> Parts<P, J, A> {
     }
 
     fn drafted<'a>(&'a self, definitions: &'a Definitions) -> Drafts<'a, P, J> {
-        Drafts { definitions, world: &self.world, ports: &*self.ports, journal: &*self.journal }
+        let defined = |text: &str| weir_api::definition("", text).ok();
+        Drafts { definitions, world: &self.world, ports: &*self.ports, journal: &*self.journal, defined }
     }
 }
 

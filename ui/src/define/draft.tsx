@@ -75,15 +75,19 @@ function Whole({ draft, end }: { draft: Draft; end: (words: string) => void }) {
         <section className="card min-w-0 p-4" aria-label="Change">
           <h2 className="mb-3 font-semibold">What it adds</h2>
           <p className="mb-1 font-mono text-sm wrap-anywhere">{draft.file}</p>
-          {draft.text ? (
-            <Definition text={draft.text} />
-          ) : (
-            <p className="text-muted">The file is not there any more.</p>
-          )}
+          {draft.text ? <Definition text={draft.text} /> : <Unshown />}
         </section>
         <About draft={draft} />
       </div>
     </>
+  );
+}
+
+function Unshown() {
+  return (
+    <p className="text-muted">
+      The file is not there any more, or holds something else than this one Pipeline. Look at the branch in Git.
+    </p>
   );
 }
 

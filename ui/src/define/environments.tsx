@@ -114,6 +114,7 @@ function One({
             <TargetFields
               target={it}
               path={`${path}.targets[${number}]`}
+              of={`of target ${number + 1} of ${what}`}
               clusters={clusters}
               set={(now) =>
                 set({ ...environment, targets: targets.map((other) => (other.id === it.id ? now : other)) })
@@ -169,11 +170,13 @@ function Move({ label, sign, ends, act }: { label: string; sign: string; ends: b
 function TargetFields({
   target,
   path,
+  of,
   clusters,
   set,
 }: {
   target: Target;
   path: string;
+  of: string;
   clusters: readonly string[];
   set: (target: Target) => void;
 }) {
@@ -182,6 +185,7 @@ function TargetFields({
       <Text
         id={`define-target-${target.id}`}
         label="Cluster"
+        of={of}
         path={`${path}.clusterRef`}
         value={target.cluster}
         options={clusters}
@@ -190,6 +194,7 @@ function TargetFields({
       />
       <Text
         label="Namespace there"
+        of={of}
         path={`${path}.namespace`}
         value={target.namespace}
         onChange={(namespace) => set({ ...target, namespace })}

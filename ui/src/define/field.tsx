@@ -8,6 +8,8 @@ interface Common {
   onChange: (value: string) => void;
   /** What it is for, in a few words. */
   hint?: string;
+  /** Which of several of that name it is, for those who do not see where it stands. */
+  of?: string;
 }
 
 export function Text({
@@ -79,12 +81,14 @@ function Labelled({
   id,
   label,
   hint,
+  of,
   found,
   children,
 }: {
   id: string;
   label: string;
   hint?: string;
+  of?: string;
   found: Finding[];
   children: ReactNode;
 }) {
@@ -92,6 +96,7 @@ function Labelled({
     <div className="min-w-0 flex-1 basis-40">
       <label htmlFor={id} className="text-sm">
         {label}
+        {of && <span className="sr-only"> {of}</span>}
       </label>
       {children}
       {(hint || found.length > 0) && (

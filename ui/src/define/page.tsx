@@ -30,13 +30,17 @@ export function DefinePage() {
     <Found value={checked.findings}>
       <div className="mb-3 flex flex-wrap items-center gap-3">
         <h1 className="text-xl font-semibold">New pipeline</h1>
-        <button type="button" className="button ml-auto" onClick={() => setForm(EMPTY)}>
+        <button
+          type="button"
+          className="button ml-auto"
+          onClick={() => confirm("Empty the form? What was typed is lost.") && setForm(EMPTY)}
+        >
           Begin anew
         </button>
       </div>
       <div className="grid gap-4 lg:grid-cols-2">
         <form aria-label="New pipeline" className="min-w-0 space-y-4" onSubmit={(event) => event.preventDefault()}>
-          <fieldset className="card flex min-w-0 flex-col gap-3 p-4">
+          <fieldset className="card grid min-w-0 grid-cols-1 gap-3 p-4">
             <legend className="px-1 font-semibold">What is promoted</legend>
             <div className="flex flex-wrap items-start gap-2">
               <Text

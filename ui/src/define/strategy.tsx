@@ -7,7 +7,7 @@ const TYPES = Object.fromEntries(FORGES.map((it) => [it, it]));
 export function Strategy({ form, change }: { form: Form; change: (change: Partial<Form>) => void }) {
   const path = `spec.promotion.strategy.${form.way === "push" ? "push" : "pull-request"}`;
   return (
-    <fieldset className="card flex min-w-0 flex-col gap-3 p-4">
+    <fieldset className="card grid min-w-0 grid-cols-1 gap-3 p-4">
       <legend className="px-1 font-semibold">How a release goes on</legend>
       <Select label="By" value={form.way} options={WAYS} onChange={(way) => change({ way: way as Way })} />
       {form.way === "forge" && (

@@ -27,6 +27,11 @@ fn app() -> Pipeline {
     pipeline("team/app", vec![dev, environment("prod", Some(pull_request()), Vec::new())])
 }
 
+/// A text that defines the pipeline.
+fn defined(text: &str) -> Option<Pipeline> {
+    (text.contains("kind: Pipeline") && !text.contains("kind: Secret")).then(app)
+}
+
 fn key() -> PipelineKey {
     app().key
 }
@@ -58,7 +63,7 @@ impl Desk {
     }
 
     fn drafts<'a>(&'a self, ports: &'a SimPorts) -> Drafts<'a, SimPorts, SimJournal> {
-        Drafts { definitions: &self.definitions, world: &self.world, ports, journal: &self.sim.journal }
+        Drafts { definitions: &self.definitions, world: &self.world, ports, journal: &self.sim.journal, defined }
     }
 
     async fn propose(&self, text: &str) -> Result<weir_engine::WholeDraft, DraftError> {
@@ -154,6 +159,9 @@ fn what_somebody_else_wrote_is_neither_overwritten_nor_merged() {
         let merged = desk.drafts(&ports).merge(&ada(), &key(), &shown.draft.head).await;
         assert!(matches!(merged, Err(DraftError::Foreign(_))), "{merged:?}");
         assert!(!desk.base().contains_key(FILE));
+        desk.sim.repos.commit(&branch(), &path(FILE), |text| format!("{text}---\nkind: Secret\n"));
+        let shown = desk.drafts(&ports).show(&key()).await.unwrap();
+        assert_eq!(shown.text, None, "what is no pipeline is not shown");
         // A person who has looked at it may close it all the same.
         desk.drafts(&ports).close(&ada(), &key(), &shown.draft.head).await.unwrap();
         desk.propose(TEXT).await.unwrap();

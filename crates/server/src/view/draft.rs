@@ -42,7 +42,7 @@ pub(crate) struct DraftView {
     base: String,
     /// Where it is decided about: a kind of forge, or `git`: here.
     forge: &'static str,
-    /// The file. Missing: the commit does not have it.
+    /// The file. Missing: the commit does not have it, or it is not the one Pipeline and nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// Whether the commit is Weir's own. Any other can only be merged with Git.
