@@ -1,13 +1,13 @@
 //! Definitions that people propose: a pipeline that is not there yet, as a file on a branch.
 //!
 //! Git is where drafts are kept, and nothing else remembers them. A draft of `NAMESPACE/NAME` is the branch
-//! `weir/define/NAMESPACE/NAME` with one commit that adds one file. On a forge there is a pull request from it, which is
-//! merged and closed there. On a plain Git server the branch is the proposal: it is open for as long as it is there,
+//! `weir/define/NAMESPACE/NAME` with one commit that adds one file. On a forge there is a pull request from it, which
+//! is merged and closed there. On a plain Git server the branch is the proposal: it is open for as long as it is there,
 //! merging puts its commit onto the base branch, and closing removes it.
 //!
-//! Everything may be cut off at any point and asked for again: what was done already is found done. A commit is Weir's own
-//! if Weir would make the very same one, which it does of one sound Pipeline and nothing else. A branch with any other is
-//! somebody's work: it is neither overwritten nor merged, and what is no Pipeline is not shown.
+//! Everything may be cut off at any point and asked for again: what was done already is found done. A commit is Weir's
+//! own if Weir would make the very same one, which it does of one sound Pipeline and nothing else. A branch with any
+//! other is somebody's work: it is neither overwritten nor merged, and what is no Pipeline is not shown.
 
 mod end;
 mod propose;
@@ -184,8 +184,8 @@ struct Place {
 }
 
 impl<P: Ports, J: Journal> Drafts<'_, P, J> {
-    /// The drafts that wait, by name: those whose file the base branch does not have. Whether a pull request was closed is
-    /// not asked here.
+    /// The drafts that wait, by name: those whose file the base branch does not have. Whether a pull request was closed
+    /// is not asked here.
     pub async fn list(&self) -> Result<Vec<Draft>, DraftError> {
         let access = self.access().await?;
         let below = self.ports.repos().below(&access, &BranchName::new(BRANCHES)?).await?;

@@ -25,8 +25,8 @@ pub trait ConfigRepos: Send + Sync {
         branches: &[BranchName],
     ) -> impl Future<Output = Result<Vec<Option<CommitId>>, RepoError>> + Send;
 
-    /// The branches below a name, by name, and where each is now, on the server. `a` has `a/b` and `a/b/c` below it, but
-    /// neither `a` nor `ab`.
+    /// The branches below a name, by name, and where each is now, on the server. `a` has `a/b` and `a/b/c` below it,
+    /// but neither `a` nor `ab`.
     fn below(
         &self,
         access: &RepoAccess,

@@ -81,9 +81,10 @@ function Offered({
   return (
     <Action label="Propose …" primary title={`Propose ${namespace}/${name}`} disabled={obstacle(checked)} act={act}>
       <p>
+        Weir commits the definition to a branch of its own
         {kept.forge === "git"
-          ? "Weir commits the definition to a branch of its own. It is reviewed and merged here, among the proposals."
-          : `Weir commits the definition to a branch of its own, and opens a pull request on ${kept.forge}. It is reviewed and merged there.`}
+          ? ". It is reviewed and merged here, among the proposals."
+          : `, and opens a pull request on ${kept.forge}. It is reviewed and merged there.`}
       </p>
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-sm">
         <dt className="text-muted">File</dt>

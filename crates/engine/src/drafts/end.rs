@@ -10,8 +10,8 @@ use crate::{people::Asked, ports::Ports};
 const ROUNDS: usize = 5;
 
 impl<P: Ports, J: Journal> Drafts<'_, P, J> {
-    /// Puts a draft onto the base branch, at the head that one looked at, and removes its branch. Returns the commit of the
-    /// base branch that has it.
+    /// Puts a draft onto the base branch, at the head that one looked at, and removes its branch. Returns the commit of
+    /// the base branch that has it.
     pub async fn merge(&self, asked: &Asked, key: &PipelineKey, head: &CommitId) -> Result<CommitId, DraftError> {
         let (place, whole) = self.at(key, head).await?;
         let WholeDraft { draft, text: Some(text), is_ours: true, .. } = whole else {
@@ -58,8 +58,8 @@ impl<P: Ports, J: Journal> Drafts<'_, P, J> {
         }
     }
 
-    /// Has the base branch have the file. On one that has not moved, it becomes the reviewed commit itself; on one that has,
-    /// the same file is added on top of it.
+    /// Has the base branch have the file. On one that has not moved, it becomes the reviewed commit itself; on one that
+    /// has, the same file is added on top of it.
     async fn land(
         &self,
         access: &RepoAccess,

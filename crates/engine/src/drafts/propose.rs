@@ -7,8 +7,8 @@ use super::{Commit, Definitions, Draft, DraftError, Drafts, WholeDraft, words};
 use crate::{LABEL, people::Asked, ports::Ports};
 
 impl<P: Ports, J: Journal> Drafts<'_, P, J> {
-    /// Proposes the definition of a pipeline that is not there yet. `text` is what defines it. A draft that is open already
-    /// gets the new text.
+    /// Proposes the definition of a pipeline that is not there yet. `text` is what defines it. A draft that is open
+    /// already gets the new text.
     pub async fn propose(&self, asked: &Asked, pipeline: &Pipeline, text: &str) -> Result<WholeDraft, DraftError> {
         let key = &pipeline.key;
         self.is_free(key)?;
