@@ -51,8 +51,10 @@ deny:
 	  || $(CARGO) install --quiet --locked cargo-deny --version $(CARGO_DENY_VERSION)
 	$(CARGO) deny --locked check --hide-inclusion-graph bans licenses sources
 
-bench: ## measure; what was measured is in bench/README.md
+bench: ui chromium ## measure; what was measured is in bench/README.md
 	$(CARGO) bench --workspace --locked
+	$(CARGO) build --quiet --release --locked --bin weir
+	cd ui && WEIR=$(CURDIR)/target/release/weir npm run --silent bench
 
 fmt: $(UI_PARTS) ## format the source
 	$(CARGO) fmt --all

@@ -68,6 +68,23 @@ async function journey(page: Page, press: Press, before: string, version: string
 test("by mouse", async () => {
   const { page, wrong } = await openPage(browser);
   await journey(page, byMouse, "6.0.0", "6.1.0");
+
+  await entry(page, "prod").getByRole("link", { name: "6.1.0" }).click();
+  const timeline = page.getByRole("region", { name: "Timeline" });
+  await timeline.getByText("Succeeded").waitFor();
+  const told = await timeline.getByRole("listitem").allTextContents();
+  const story = [
+    "6.1.0 healthy in qa",
+    "approved 6.1.0",
+    "proposal opened",
+    "wants it merged",
+    "healthy on",
+    "Succeeded",
+  ];
+  const places = story.map((words) => told.findIndex((line) => line.includes(words)));
+  expect(places, told.join("\n")).toEqual([...places].sort((one, other) => one - other));
+  expect(places).not.toContain(-1);
+  expect(told.join()).toContain("it ran well in qa");
   expect(wrong).toEqual([]);
 });
 

@@ -2,31 +2,13 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { environment, openBrowser, openPage, serve } from "./house";
-
-const COUNT = 5000;
-
-function pipeline(name: string, environments: number, targets: number): string {
-  const places = Array.from({ length: environments }, (_, place) => {
-    const each = Array.from(
-      { length: targets },
-      (_, number) => `{namespace: apps, clusterRef: {kind: GitopsCluster, name: c${place}-${number}}}`,
-    );
-    return `{name: e${place}, targets: [${each.join(", ")}]}`;
-  });
-  return `apiVersion: pipelines.weave.works/v1alpha1
-kind: Pipeline
-metadata: {name: ${name}, namespace: default}
-spec:
-  appRef: {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: ${name}}
-  environments: [${places.join(", ")}]`;
-}
+import { COUNT, many } from "./many";
 
 let browser: Browser;
 let server: Awaited<ReturnType<typeof serve>>;
 
 beforeAll(async () => {
-  const small = Array.from({ length: COUNT }, (_, number) => pipeline(`app-${String(number).padStart(4, "0")}`, 3, 1));
-  [browser, server] = await Promise.all([openBrowser(), serve([...small, pipeline("large", 20, 50)])]);
+  [browser, server] = await Promise.all([openBrowser(), serve(many())]);
 });
 
 afterAll(async () => {

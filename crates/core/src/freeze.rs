@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     name::{EnvironmentName, Name, Namespace, PipelineKey},
+    pipeline::Pipeline,
     release::{Release, Revision},
 };
 
@@ -55,6 +56,14 @@ impl Selector {
             && matches(self.pipeline.as_ref(), &pipeline.name)
             && matches(self.environment.as_ref(), environment)
             && self.release.as_ref().is_none_or(|wanted| release.members().iter().any(|(_, found)| found == wanted))
+    }
+
+    /// Whether it selects some promotion of a pipeline, as far as its definition tells.
+    pub fn concerns(&self, pipeline: &Pipeline) -> bool {
+        let mut places = pipeline.environments().iter().skip(1).map(|it| &it.name);
+        self.namespace.as_ref().is_none_or(|wanted| *wanted == pipeline.key.namespace)
+            && self.pipeline.as_ref().is_none_or(|wanted| *wanted == pipeline.key.name)
+            && self.environment.as_ref().is_none_or(|wanted| places.any(|place| place == wanted))
     }
 
     /// Whether it names a release, and so is a quarantine that a person may overrule by asking for that release.

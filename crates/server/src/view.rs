@@ -8,6 +8,7 @@ mod explanation;
 mod pipeline;
 mod promotion;
 mod proposal;
+mod timeline;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub(crate) use explanation::Explanation;
 pub(crate) use pipeline::{PipelineSummary, PipelineView};
 pub(crate) use promotion::PromotionView;
 pub(crate) use proposal::{ProposalSummary, ProposalView};
+pub(crate) use timeline::PromotionStory;
 pub(crate) use tree::TreeView;
 
 /// A pipeline, by namespace and name.

@@ -10,6 +10,7 @@ export type Target = Schemas["TargetView"];
 export type Workload = Schemas["WorkloadView"];
 export type TreeObject = Schemas["TreeView"];
 export type Promotion = Schemas["PromotionView"];
+export type PromotionStory = Schemas["PromotionStory"];
 export type Proposal = Schemas["ProposalView"];
 export type ProposalSummary = Schemas["ProposalSummary"];
 export type Hold = Schemas["Hold"];
@@ -72,7 +73,7 @@ export const promotions = (which: Query) =>
 export const promotion = (namespace: string, name: string) =>
   queryOptions({
     queryKey: ["promotion", namespace, name],
-    queryFn: ({ signal }) => read<Promotion>(`/promotions/${namespace}/${name}`, {}, signal),
+    queryFn: ({ signal }) => read<PromotionStory>(`/promotions/${namespace}/${name}`, {}, signal),
   });
 
 export const proposals = queryOptions({

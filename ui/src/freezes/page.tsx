@@ -58,14 +58,15 @@ function Freezes({ all }: { all: Freeze[] }) {
   );
 }
 
-function stops({ namespace, pipeline, environment, release }: Freeze): string {
+function stops({ namespace, pipeline, environment, release, pipelines }: Freeze): string {
   const parts = [
     namespace && `namespace ${namespace}`,
     pipeline && `pipeline ${pipeline}`,
     environment && `environment ${environment}`,
     release && `version ${release}`,
   ].filter(Boolean);
-  return parts.join(", ") || "everything";
+  if (parts.length === 0) return "everything";
+  return parts.join(", ") + (pipelines === 0 ? " (nothing now)" : "");
 }
 
 const FIELDS = [

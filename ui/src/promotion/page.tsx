@@ -1,7 +1,7 @@
 /** One promotion, from first seen to healthy. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type Promotion, promotion } from "../api/queries";
+import { type Promotion, type PromotionStory, promotion } from "../api/queries";
 import { Answer } from "../parts/ask";
 import { Phase } from "../parts/badge";
 import { Holds } from "../parts/holds";
@@ -22,7 +22,7 @@ export function PromotionPage() {
   );
 }
 
-function Whole({ promotion }: { promotion: Promotion }) {
+function Whole({ promotion }: { promotion: PromotionStory }) {
   const { pipeline, environment, release, proposal } = promotion;
   const kept = proposal && !proposal.url?.includes("://");
   return (
@@ -65,41 +65,22 @@ function Whole({ promotion }: { promotion: Promotion }) {
   );
 }
 
-interface Moment {
-  at: string;
-  what: string;
-  note?: string | undefined;
-}
-
-/** Everything with a time, in its order. */
-function moments(promotion: Promotion): Moment[] {
-  const all: Moment[] = promotion.history.map(({ phase, at, note }) => ({ at, what: phase, note: note ?? undefined }));
-  for (const { by, release, at } of promotion.approvals) {
-    all.push({ at, what: `${by.name} approved ${release.name}` });
-  }
-  if (promotion.rejection) {
-    const { by, at, why } = promotion.rejection;
-    all.push({ at, what: `${by.name} rejected it`, note: why ?? undefined });
-  }
-  return all.sort((one, other) => one.at.localeCompare(other.at));
-}
-
-function Timeline({ promotion }: { promotion: Promotion }) {
-  const all = moments(promotion);
+function Timeline({ promotion }: { promotion: PromotionStory }) {
+  const all = promotion.timeline;
   const first = all[0];
   const last = all.at(-1);
   return (
     <>
       <ol className="space-y-3 border-l-2 border-line pl-4">
-        {all.map(({ at, what, note }) => (
+        {all.map(({ at, what, phase, note }) => (
           <li key={at + what}>
             <p>
-              <b className="font-semibold">{what}</b>{" "}
+              {phase ? <Phase phase={phase} /> : <b className="font-semibold">{what}</b>}{" "}
               <span className="text-muted">
                 <Ago at={at} />, {new Date(at).toLocaleString()}
               </span>
             </p>
-            {note && <p className="text-sm text-muted">{note}</p>}
+            {note && <p className="text-sm wrap-anywhere text-muted">{note}</p>}
           </li>
         ))}
       </ol>

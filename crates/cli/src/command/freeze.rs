@@ -81,6 +81,11 @@ impl Freeze {
         let (name, until) = (text(&made, "/name"), text(&made, "/until"));
         let end = if until.is_empty() { format!("`weir unfreeze {name}` lifts it") } else { format!("until {until}") };
         output::say(format_args!("frozen as {name}: {end}"));
+        if made.get("pipelines").and_then(Value::as_u64) == Some(0) {
+            output::warn(
+                "it stops nothing now: no pipeline, or no environment that something is promoted into, is called so",
+            );
+        }
         Ok(())
     }
 }

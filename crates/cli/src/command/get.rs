@@ -370,7 +370,11 @@ fn freeze(item: &Value) -> Vec<Vec<String>> {
     let stops: Vec<_> = named.map(|(part, value)| format!("{part} {value}")).collect();
     vec![vec![
         text(item, "/name"),
-        if stops.is_empty() { "everything".to_owned() } else { stops.join(", ") },
+        match (stops.is_empty(), item.get("pipelines").and_then(Value::as_u64)) {
+            (true, _) => "everything".to_owned(),
+            (false, Some(0)) => format!("{} (nothing now)", stops.join(", ")),
+            (false, _) => stops.join(", "),
+        },
         text(item, "/reason"),
         text(item, "/by"),
         if item.pointer("/active") == Some(&Value::Bool(false)) && item.get("until").is_some() {

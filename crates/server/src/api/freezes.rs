@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use weir_api::parse_duration;
 use weir_core::{EnvironmentName, Freeze, Name, Namespace, Revision, Selector};
+use weir_engine::World;
 use weir_ports::Verb;
 
 use crate::{
@@ -50,11 +51,19 @@ pub(crate) struct FreezeView {
     until: Option<Timestamp>,
     /// Whether it counts now.
     active: bool,
+    /// How many pipelines it concerns, as they are defined now. None: a name in it may be mistyped.
+    pipelines: usize,
 }
 
 impl FreezeView {
-    fn new(it: &Freeze, now: Timestamp) -> Self {
+    fn new(it: &Freeze, world: &World, now: Timestamp) -> Self {
+        let mut pipelines = 0;
+        world.scan(None, |_, known| {
+            pipelines += usize::from(known.definition().is_some() && it.selector.concerns(known.pipeline()));
+            true
+        });
         Self {
+            pipelines,
             name: it.name.to_string(),
             namespace: it.selector.namespace.as_ref().map(ToString::to_string),
             pipeline: it.selector.pipeline.as_ref().map(ToString::to_string),
@@ -142,7 +151,11 @@ pub(super) async fn list(
     let page: Vec<_> = rest.by_ref().take(limit).collect();
     let more = rest.next().and(page.last()).map(|last| token(last.name.as_str()));
     let partial = all.iter().filter(stops).any(|it| !seen(&it));
-    Ok(Json(Page { items: page.into_iter().map(|it| FreezeView::new(it, now)).collect(), token: more, partial }))
+    Ok(Json(Page {
+        items: page.into_iter().map(|it| FreezeView::new(it, shared.world(), now)).collect(),
+        token: more,
+        partial,
+    }))
 }
 
 /// Set a freeze.
@@ -156,7 +169,7 @@ pub(super) async fn freeze(
     caller.must(&shared, Verb::Operate, body.namespace.as_ref()).await?;
     let now = shared.backend.now();
     let freeze = define(body, &caller, now)?;
-    let view = FreezeView::new(&freeze, now);
+    let view = FreezeView::new(&freeze, shared.world(), now);
     let address = format!("/api/v1/freezes/{}", freeze.name);
     shared.backend.freeze(&caller.asks(None), freeze).await?;
     Ok((StatusCode::CREATED, [(LOCATION, address)], Json(view)).into_response())

@@ -6,7 +6,7 @@ use axum::{Json, extract::State};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use weir_core::{EnvironmentName, Name, Namespace, Phase, promotion_name};
-use weir_ports::{HistoryQuery, Verb};
+use weir_ports::{DeedQuery, HistoryQuery, Verb};
 
 use super::find;
 use crate::{
@@ -16,11 +16,14 @@ use crate::{
     problem::Problem,
     router::Failed,
     state::Shared,
-    view::PromotionView,
+    view::{PromotionStory, PromotionView},
 };
 
 /// How often the past is asked for one page, if the caller may look at little of it.
 const ROUNDS: usize = 20;
+
+/// How far back it is looked for what people did to a pipeline.
+const DEEDS: usize = 1000;
 
 /// Which promotions. What is left out selects everything.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -107,16 +110,28 @@ fn query(which: Which) -> Result<HistoryQuery, Problem> {
     Ok(HistoryQuery { pipeline, namespace, environment, phases, skip: 0, limit: 0 })
 }
 
-/// Show a promotion.
+/// Show a promotion, and what happened to it.
 #[utoipa::path(get, path = "/promotions/{namespace}/{name}", tag = "promotions",
     params(("namespace" = String, Path), ("name" = String, Path)),
-    responses((status = 200, body = PromotionView), Failed))]
+    responses((status = 200, body = PromotionStory), Failed))]
 pub(super) async fn show(
     State(shared): State<Shared>,
     caller: Caller,
     Path((namespace, name)): Path<(Namespace, Name)>,
-) -> Result<Json<PromotionView>, Problem> {
+) -> Result<Json<PromotionStory>, Problem> {
     caller.must(&shared, Verb::View, Some(&namespace)).await?;
     let promotion = find::promotion(&shared, &namespace, &name).await?;
-    Ok(Json(PromotionView::from(&promotion)))
+    let pipeline = &promotion.key.pipeline;
+    // A proposal that Weir keeps has the name of the promotion that opened it.
+    let kept = promotion.leg.facts.proposal.as_ref().and_then(|it| Name::new(&*it.id).ok());
+    let proposal = match kept {
+        Some(kept) => find::proposal(&shared, &namespace, &kept).await.ok(),
+        None => None,
+    };
+    let query = DeedQuery { pipeline: Some(pipeline.clone()), limit: DEEDS, ..DeedQuery::default() };
+    let deeds: Vec<_> = shared.backend.deeds(&query).await?.into_iter().map(|noted| noted.deed).collect();
+    let story = shared
+        .world()
+        .look(pipeline, |known| PromotionStory::new(&promotion, Some(known.snapshot()), proposal.as_ref(), &deeds));
+    Ok(Json(story.unwrap_or_else(|| PromotionStory::new(&promotion, None, proposal.as_ref(), &deeds))))
 }

@@ -118,6 +118,28 @@ async fn a_freeze_is_set_and_lifted() {
 }
 
 #[tokio::test]
+async fn a_freeze_says_how_many_pipelines_it_stops() {
+    let house = House::open().await;
+    for (number, (selector, stops)) in [
+        (json!({}), 2),
+        (json!({"namespace": "team-a"}), 1),
+        (json!({"pipeline": "podinfo", "environment": "prod"}), 1),
+        (json!({"pipeline": "podinf"}), 0),
+        (json!({"environment": "production"}), 0),
+        (json!({"pipeline": "podinfo", "environment": "dev"}), 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut body = selector.clone();
+        body["name"] = json!(format!("f{number}"));
+        body["reason"] = json!("x");
+        let told = house.post("/api/v1/freezes", body).await.ok(201);
+        assert_eq!(told.json["pipelines"], stops, "{selector}");
+    }
+}
+
+#[tokio::test]
 async fn a_freeze_without_a_name_gets_one() {
     let house = House::open().await;
     let body = json!({"namespace": "default", "pipeline": "podinfo", "release": "6.2.0+b", "reason": "loses data"});
