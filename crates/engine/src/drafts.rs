@@ -198,8 +198,13 @@ impl<P: Ports, J: Journal> Drafts<'_, P, J> {
         let base = self.base(&access).await?;
         let mut waiting = Vec::new();
         for (key, head) in named {
-            if self.text(&access, &base, &self.definitions.file(&key)?).await?.is_none() {
-                waiting.push(self.glance(&access, &key, head).await?.0);
+            if self.text(&access, &base, &self.definitions.file(&key)?).await?.is_some() {
+                continue;
+            }
+            match self.glance(&access, &key, head).await {
+                // It was decided about since the branches were listed.
+                Err(DraftError::Repository(RepoError::NoCommit { .. })) => {}
+                found => waiting.push(found?.0),
             }
         }
         Ok(waiting)

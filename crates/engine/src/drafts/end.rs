@@ -23,7 +23,11 @@ impl<P: Ports, J: Journal> Drafts<'_, P, J> {
         }
         let work = async {
             let merged = self.land(access, place.base.clone(), &draft, &text).await?;
-            self.remove(access, &draft).await?;
+            match self.remove(access, &draft).await {
+                // It is merged all the same; what somebody put there meanwhile is theirs.
+                Err(DraftError::Changed { now, .. }) => tracing::warn!(draft = %key, %now, "the branch has moved"),
+                removed => removed?,
+            }
             tracing::info!(draft = %key, commit = %merged, "draft merged");
             Ok(merged)
         };

@@ -1,9 +1,10 @@
 //! A draft on its branch, and on a forge its pull request.
 
-use weir_core::{CommitId, Pipeline, PipelineKey};
+use jiff::Timestamp;
+use weir_core::Pipeline;
 use weir_ports::{Clock as _, ConfigRepos as _, Forge as _, Journal, PullRequest, Push, RepoAccess, RepoError, Wanted};
 
-use super::{Commit, Definitions, Draft, DraftError, Drafts, WholeDraft, words};
+use super::{Commit, Definitions, Draft, DraftError, Drafts, Place, WholeDraft, words};
 use crate::{LABEL, people::Asked, ports::Ports};
 
 impl<P: Ports, J: Journal> Drafts<'_, P, J> {
@@ -26,12 +27,13 @@ impl<P: Ports, J: Journal> Drafts<'_, P, J> {
             return Err(DraftError::Foreign(branch));
         }
         let found = self.pull_request(access, key).await?;
+        let before = known.as_ref().map(|known| known.draft.at);
         let stands = known.filter(|known| known.text.as_deref() == Some(text)).map(|known| known.draft);
         let stands = stands.filter(|draft| !is_over(found.as_ref(), draft));
         let is_open = self.definitions.forge.is_none() || found.as_ref().is_some_and(PullRequest::is_open);
         let (draft, is_new) = match stands {
             Some(draft) => (draft, false),
-            None => (self.draft(asked, key, text, place.base.clone(), access).await?, true),
+            None => (self.draft(asked, pipeline, text, &place, before).await?, true),
         };
         let work = async {
             if is_new {
@@ -50,18 +52,22 @@ impl<P: Ports, J: Journal> Drafts<'_, P, J> {
         Ok(WholeDraft { draft, text: Some(text.to_owned()), is_ours: true, pull_request })
     }
 
-    /// Makes the commit of a draft.
+    /// Makes the commit of a draft, on top of the base branch. It is another one than that of the draft `before`.
     async fn draft(
         &self,
         asked: &Asked,
-        key: &PipelineKey,
+        Pipeline { key, .. }: &Pipeline,
         text: &str,
-        parent: CommitId,
-        access: &RepoAccess,
+        Place { access, base, .. }: &Place,
+        before: Option<Timestamp>,
     ) -> Result<Draft, DraftError> {
         let (by, why) = words::asked(asked);
         let (branch, file) = (Definitions::branch(key)?, self.definitions.file(key)?);
-        let at = self.ports.clock().now();
+        // Git knows of seconds.
+        let now = self.ports.clock().now().as_second();
+        let after = before.map_or(now, |before| now.max(before.as_second() + 1));
+        let at = Timestamp::from_second(after).unwrap_or_default();
+        let parent = base.clone();
         let message = words::message(key, &by, why.as_deref());
         let head = self.commit(access, &file, Commit { parent, text, message, at }).await?;
         Ok(Draft { key: key.clone(), branch, file, head, by, why, at })

@@ -222,7 +222,6 @@ fn on_a_forge_there_is_one_pull_request_that_tells_reviewers_what_they_want_to_k
         desk.sim.forge.close_by(&seen.id, "carla");
         let shown = desk.drafts(&ports).show(&key()).await.unwrap();
         assert!(!shown.pull_request.unwrap().is_open());
-        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         desk.propose("kind: Pipeline # better\n").await.unwrap();
         let open: Vec<_> = desk.sim.forge.all().into_iter().filter(|it| it.seen.is_open()).collect();
         assert_eq!(open.len(), 1);
