@@ -78,6 +78,16 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/define",
+    component: lazyRouteComponent(() => import("./define/page"), "DefinePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/drafts/$namespace/$name",
+    component: lazyRouteComponent(() => import("./define/draft"), "DraftPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/freezes",
     component: lazyRouteComponent(() => import("./freezes/page"), "FreezesPage"),
   }),

@@ -136,6 +136,13 @@ export class Demo {
   }
 }
 
+/** Signs in where a server wants a token. */
+export async function signIn(page: Page, { url, tokens }: Guarded, role: string) {
+  await page.goto(url);
+  await page.getByLabel("Token").fill(tokens[role] ?? "");
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
 /** A server on manifests, open to this machine. */
 export async function serve(manifests: string[]): Promise<{ url: string; stop: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "weir-ui-"));
@@ -167,14 +174,15 @@ export class Guarded {
     this.running = running;
   }
 
-  static async start(demo: Demo, roles: readonly string[]): Promise<Guarded> {
+  static async start(demo: Demo, roles: readonly string[], ...more: string[]): Promise<Guarded> {
     const url = `http://127.0.0.1:${await freePort()}`;
     const file = join(demo.folder, "tokens.yaml");
+    rmSync(file, { force: true });
     const make = (role: string) =>
       execFileSync(WEIR, ["token", "create", `${role}-of-ours`, "--role", role, "--file", file], QUIET);
     const tokens = Object.fromEntries(roles.map((role) => [role, make(role).toString().trim()]));
     const folders = ["--manifests", join(demo.folder, "demo/manifests"), "--data", join(demo.folder, "demo/data")];
-    const running = new Running(["serve", ...folders, "--listen", url.slice(7), "--tokens", file]);
+    const running = new Running(["serve", ...folders, "--listen", url.slice(7), "--tokens", file, ...more]);
     await running.until("weir serves");
     return new Guarded(url, tokens, running);
   }

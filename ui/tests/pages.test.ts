@@ -9,6 +9,15 @@ import { Demo, entry, openBrowser, openPage, violations } from "./house";
 
 const IMAGES = join(import.meta.dirname, "../../docs/images");
 
+const SHOP = `apiVersion: pipelines.weave.works/v1alpha1
+kind: Pipeline
+metadata: {name: shop, namespace: default}
+spec:
+  appRef: {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: shop}
+  environments:
+    - {name: dev, targets: [{namespace: shop}]}
+`;
+
 let browser: Browser;
 let demo: Demo;
 let promotion: string;
@@ -26,6 +35,12 @@ beforeAll(async () => {
       .getByRole("link", { name: /proposal/ })
       .getAttribute("href")) ?? "";
   await page.context().close();
+  const proposed = await fetch(`${demo.url}/api/v1/drafts`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ manifest: SHOP, why: "we open a shop" }),
+  });
+  expect(proposed.status).toBe(201);
 });
 
 afterAll(async () => {
@@ -61,6 +76,16 @@ const PAGES: Record<string, [path: () => string, there: (page: Page) => Promise<
   ],
   proposals: [() => "/proposals", (page) => page.getByText("merged", { exact: true }).waitFor()],
   proposal: [() => proposal, (page) => page.getByText("clusters/qa-eu/podinfo.yaml").first().waitFor()],
+  define: [
+    () => "/define",
+    async (page) => {
+      await page.getByRole("textbox", { name: "Name of the pipeline" }).fill("Shop");
+      await page.getByRole("textbox", { name: "Name of the pipeline" }).blur();
+      await page.getByText("5 findings").waitFor();
+      await page.getByText("metadata.name: ").waitFor();
+    },
+  ],
+  draft: [() => "/drafts/default/shop", (page) => page.getByRole("button", { name: "Merge" }).waitFor()],
   freezes: [() => "/freezes", (page) => page.getByText("Nothing is frozen").waitFor()],
   nothing: [() => "/pipelines/default/nope", (page) => page.getByText("It is not there").waitFor()],
 };

@@ -4,6 +4,7 @@
 //! `weir-core`, whose types this crate reads into and writes from.
 //!
 //! - [`read`] takes a YAML text and gives the objects in it, and every error with line, column and field.
+//! - [`lint`] tells what is wrong with all of them together, too; [`definition`] takes a text that is one Pipeline.
 //! - [`validate`] holds an object against the schema and the CEL rules of its kind. Both are written once, on the types
 //!   ([`Pipeline`], [`Promotion`], [`Observation`], [`Freeze`], [`Proposal`], [`GitopsCluster`]), and are the very ones
 //!   that [`crds`] gives to a cluster.
@@ -29,5 +30,7 @@ pub use kinds::{
     SecretRef, ShortPullRequest, SoakGate, Strategy, Target, TargetStatus, VersionFrom, VersionRule, WaitingApproval,
     WindowGate, WorkloadStatus,
 };
-pub use manifest::{Content, Manifest, ManifestError, Object, Place, forgive_strangers, read};
+pub use manifest::{
+    Content, Defined, Manifest, ManifestError, Object, Place, definition, forgive_strangers, lint, read, twice,
+};
 pub use validate::{Violation, validate};

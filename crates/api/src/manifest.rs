@@ -1,5 +1,6 @@
 //! Reading manifests from YAML, with errors that name the place in the file.
 
+mod definition;
 mod error;
 mod scalar;
 mod tree;
@@ -9,6 +10,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub use definition::{Defined, definition, lint, twice};
 pub use error::ManifestError;
 
 use crate::{
@@ -62,6 +64,21 @@ pub enum Object {
         /// All of it: Secrets, for example, are read from manifests too.
         content: Content,
     },
+}
+
+impl Object {
+    /// Its kind.
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Pipeline(..) => "Pipeline",
+            Self::Promotion(_) => "Promotion",
+            Self::Observation(_) => "Observation",
+            Self::Freeze(_) => "Freeze",
+            Self::Proposal(_) => "Proposal",
+            Self::GitopsCluster(_) => "GitopsCluster",
+            Self::Other { kind, .. } => kind,
+        }
+    }
 }
 
 /// The whole of an object that Weir does not define. It may be a Secret, so it is never shown.

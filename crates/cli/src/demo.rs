@@ -2,11 +2,13 @@
 //! pipeline with an approval, and a server. All of it lives in one folder, so that starting it again carries on.
 
 mod agent;
+mod definitions;
 mod event;
 mod folder;
 mod release;
 
 pub(crate) use agent::{Agent, Clusters};
+pub(crate) use definitions::follow;
 pub(crate) use folder::Folder;
 pub(crate) use release::release;
 

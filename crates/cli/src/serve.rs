@@ -26,7 +26,7 @@ use tracing_subscriber::{
     layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
 };
-use weir_engine::{Engine, Ports, World};
+use weir_engine::{Definitions, Engine, Ports, World};
 use weir_forge::Forges;
 use weir_git::GitRepos;
 use weir_kube::{
@@ -55,6 +55,7 @@ pub(crate) struct Serving {
     pub(crate) accept_unsigned_events: bool,
     pub(crate) poll: SignedDuration,
     pub(crate) clusters: LeafSettings,
+    pub(crate) definitions: Option<Definitions>,
     pub(crate) log: Log,
 }
 
@@ -108,6 +109,7 @@ impl Serving {
             accept_unsigned_events: false,
             poll: SignedDuration::from_secs(30),
             clusters: LeafSettings::default(),
+            definitions: None,
             log: Log { level: tracing::Level::INFO, format: LogFormat::Text },
         })
     }
@@ -289,6 +291,7 @@ impl Serving {
             settings.unsigned = Unsigned::Accept;
         }
         settings.backup = backup;
+        settings.definitions = self.definitions.clone();
         let server = Server::new(whole, settings, metrics);
         let serve = async { server.serve(listener, Stop(stop.clone()).wait()).await.context("serving failed") };
         let engine = async {

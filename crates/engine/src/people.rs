@@ -16,7 +16,7 @@ use weir_core::{
 };
 use weir_ports::{Clock, Journal, PipelineRecord, Record, RecordKey, Store, StoreError};
 
-use act::Act;
+pub(crate) use act::{Act, write};
 
 use crate::{
     decide::save,

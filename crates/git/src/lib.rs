@@ -13,6 +13,7 @@
 
 mod address;
 mod cache;
+mod commit;
 mod fault;
 mod files;
 mod gather;

@@ -16,6 +16,9 @@ use crate::{
     sign_in::{Fingerprint, SignIn},
 };
 
+/// What the full names of branches begin with.
+const HEADS: &str = "refs/heads/";
+
 /// Where branches are, by their full names. `None`: the repository has no branch at all.
 type Heads = Option<HashMap<String, CommitId>>;
 
@@ -46,6 +49,28 @@ impl Repository {
     }
 }
 
+impl Repository {
+    /// The branches below a name. A repository without any branch has none there.
+    pub(crate) async fn below(
+        &self,
+        git: &Git,
+        sign_in: &SignIn,
+        name: &BranchName,
+    ) -> Result<Vec<(BranchName, CommitId)>, Fault> {
+        let folder = format!("{}/", reference(name));
+        let heads = list(git, sign_in, &[&format!("{folder}*")]).await?;
+        self.cache.let_in(sign_in.fingerprint);
+        // A pattern fits the end of a name, too.
+        let inside = |(full, head): (String, CommitId)| {
+            let short = full.starts_with(&folder).then(|| full.strip_prefix(HEADS)).flatten()?;
+            Some((BranchName::new(short).ok()?, head))
+        };
+        let mut found: Vec<_> = heads.into_iter().filter_map(inside).collect();
+        found.sort();
+        Ok(found)
+    }
+}
+
 async fn ask(git: &Git, sign_in: &SignIn, branches: BTreeSet<String>) -> Result<Heads, Fault> {
     let mut patterns = vec!["HEAD"];
     patterns.extend(branches.iter().map(String::as_str));
@@ -58,7 +83,7 @@ async fn ask(git: &Git, sign_in: &SignIn, branches: BTreeSet<String>) -> Result<
 
 /// The full name of a branch.
 pub(crate) fn reference(branch: &BranchName) -> String {
-    format!("refs/heads/{branch}")
+    format!("{HEADS}{branch}")
 }
 
 async fn list(git: &Git, sign_in: &SignIn, patterns: &[&str]) -> Result<HashMap<String, CommitId>, Fault> {

@@ -10,7 +10,7 @@ use std::{
 
 use thiserror::Error;
 use weir_core::{BranchName, CommitId};
-use weir_ports::{Change, ConfigRepos, Doing, FileQuery, Push, Pushed, RepoAccess, RepoError, RepoFile};
+use weir_ports::{Change, Commit, ConfigRepos, Doing, FileQuery, Push, Pushed, RepoAccess, RepoError, RepoFile};
 
 use crate::{
     address::Transport,
@@ -114,6 +114,18 @@ impl ConfigRepos for GitRepos {
             Ok(None) => Err(RepoError::Empty { repository: access.url.clone() }),
             Err(fault) => Err(fault.into_error(Doing::Looking, &access.url)),
         }
+    }
+
+    async fn below(&self, access: &RepoAccess, name: &BranchName) -> Result<Vec<(BranchName, CommitId)>, RepoError> {
+        let (sign_in, repository) = self.sign_in(access, Doing::Looking)?;
+        let found = repository.below(&self.git, &sign_in, name).await;
+        repository.heed(&sign_in, found).map_err(|fault| fault.into_error(Doing::Looking, &access.url))
+    }
+
+    async fn commit(&self, access: &RepoAccess, commit: &CommitId) -> Result<Commit, RepoError> {
+        let (sign_in, repository) = self.sign_in(access, Doing::Reading)?;
+        let found = repository.commit(&self.git, &sign_in, access, commit).await;
+        repository.heed(&sign_in, found).unwrap_or_else(|fault| Err(fault.into_error(Doing::Reading, &access.url)))
     }
 
     async fn files(

@@ -173,7 +173,7 @@ impl Access for Tokens {
     fn right(&self, what: Verb) -> String {
         let role = match what {
             Verb::View => "a token with any role",
-            Verb::Operate => "a token with the role `operator`",
+            Verb::Operate | Verb::Define => "a token with the role `operator`",
             Verb::Approve => "a token with the role `approver`",
         };
         role.to_owned()

@@ -35,6 +35,8 @@ pub enum Verb {
     Operate,
     /// Approve and reject releases, review proposals.
     Approve,
+    /// Propose the definition of a pipeline.
+    Define,
 }
 
 /// Why it cannot be told.

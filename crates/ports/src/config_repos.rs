@@ -25,6 +25,17 @@ pub trait ConfigRepos: Send + Sync {
         branches: &[BranchName],
     ) -> impl Future<Output = Result<Vec<Option<CommitId>>, RepoError>> + Send;
 
+    /// The branches below a name, by name, and where each is now, on the server. `a` has `a/b` and `a/b/c` below it,
+    /// but neither `a` nor `ab`.
+    fn below(
+        &self,
+        access: &RepoAccess,
+        name: &BranchName,
+    ) -> impl Future<Output = Result<Vec<(BranchName, CommitId)>, RepoError>> + Send;
+
+    /// What a commit says of itself.
+    fn commit(&self, access: &RepoAccess, commit: &CommitId) -> impl Future<Output = Result<Commit, RepoError>> + Send;
+
     /// The files of a commit that the query asks for, by their paths.
     ///
     /// Symbolic links, submodules, and files whose path no [`FilePath`] can name are left out.
@@ -73,6 +84,19 @@ impl RepoAccess {
     pub fn open(url: RepoUrl) -> Self {
         Self { url, credentials: Credentials::default() }
     }
+}
+
+/// What a commit says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// The commit that it goes on top of. `None`: it is the first.
+    pub parent: Option<CommitId>,
+    /// Who it is by: `Name <address>`.
+    pub author: String,
+    /// When it was made, to the second.
+    pub at: Timestamp,
+    /// What it says, without line ends at its end.
+    pub message: String,
 }
 
 /// Which files of a commit.

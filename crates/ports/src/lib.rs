@@ -35,7 +35,9 @@ pub use access::{Access, AccessError, Verb};
 pub use catalog::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, ManifestUnread, Secret};
 pub use clock::Clock;
 pub use clusters::{Clusters, Interest, Seen};
-pub use config_repos::{Change, ConfigRepos, FileChange, FileQuery, Push, Pushed, RepoAccess, RepoFile, Signature};
+pub use config_repos::{
+    Change, Commit, ConfigRepos, FileChange, FileQuery, Push, Pushed, RepoAccess, RepoFile, Signature,
+};
 pub use credentials::{Credentials, CredentialsError};
 pub use flaw::Flaw;
 pub use forge::{Between, Forge, ForgeAccess, ForgeError, PullRequest, PullRequestState, Shown, Wanted};

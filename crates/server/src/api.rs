@@ -1,11 +1,13 @@
 //! The REST API: everything under `/api/v1`.
 //!
 //! What is read comes from memory and is filtered by what the caller may look at; what is done goes through
-//! `weir_engine::People`, which writes it into the journal first.
+//! `weir_engine::People` or `weir_engine::Drafts`, which write it into the journal first.
 
 mod audit;
 mod backup;
+mod definitions;
 mod diff;
+mod drafts;
 mod environments;
 mod events;
 mod find;
@@ -47,6 +49,12 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(proposals::review))
         .routes(routes!(proposals::merge))
         .routes(routes!(proposals::close))
+        .routes(routes!(definitions::lint))
+        .routes(routes!(definitions::definitions))
+        .routes(routes!(drafts::list, drafts::propose))
+        .routes(routes!(drafts::show))
+        .routes(routes!(drafts::merge))
+        .routes(routes!(drafts::close))
         .routes(routes!(freezes::list, freezes::freeze))
         .routes(routes!(freezes::unfreeze))
         .routes(routes!(versions::list))

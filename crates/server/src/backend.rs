@@ -6,10 +6,13 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use secrecy::SecretString;
 use weir_core::{
-    Actor, CommitId, EnvironmentName, Freeze, Name, Namespace, PipelineKey, PlainProposal, Promotion, PromotionKey,
-    TargetKey, Verdict, WorkloadKey,
+    Actor, CommitId, EnvironmentName, Freeze, Name, Namespace, Pipeline, PipelineKey, PlainProposal, Promotion,
+    PromotionKey, TargetKey, Verdict, WorkloadKey,
 };
-use weir_engine::{Asked, Denied, Difference, NoDifference, People, Ports, World, difference};
+use weir_engine::{
+    Asked, Definitions, Denied, Difference, Draft, DraftError, Drafts, NoDifference, People, Ports, WholeDraft, World,
+    difference,
+};
 use weir_ports::{
     Access, AccessError, Catalog as _, CatalogError, Clock as _, Clusters as _, DeedQuery, HistoryQuery, Journal,
     ManifestUnread, Noted, Ownership as _, Record, RecordKey, RecordVersion, Secret, Store as _, StoreError, Stored,
@@ -101,6 +104,33 @@ pub(crate) trait Backend: Send + Sync {
     fn freeze<'a>(&'a self, asked: &'a Asked, freeze: Freeze) -> BoxFuture<'a, Result<(), Denied>>;
     fn unfreeze<'a>(&'a self, asked: &'a Asked, name: &'a Name) -> BoxFuture<'a, Result<(), Denied>>;
     fn difference<'a>(&'a self, it: &'a PlainProposal) -> BoxFuture<'a, Result<Vec<Difference>, NoDifference>>;
+    fn drafts<'a>(&'a self, definitions: &'a Definitions) -> BoxFuture<'a, Result<Vec<Draft>, DraftError>>;
+    fn draft<'a>(
+        &'a self,
+        definitions: &'a Definitions,
+        key: &'a PipelineKey,
+    ) -> BoxFuture<'a, Result<WholeDraft, DraftError>>;
+    fn propose<'a>(
+        &'a self,
+        definitions: &'a Definitions,
+        asked: &'a Asked,
+        pipeline: &'a Pipeline,
+        text: &'a str,
+    ) -> BoxFuture<'a, Result<WholeDraft, DraftError>>;
+    fn merge_draft<'a>(
+        &'a self,
+        definitions: &'a Definitions,
+        asked: &'a Asked,
+        key: &'a PipelineKey,
+        head: &'a CommitId,
+    ) -> BoxFuture<'a, Result<CommitId, DraftError>>;
+    fn close_draft<'a>(
+        &'a self,
+        definitions: &'a Definitions,
+        asked: &'a Asked,
+        key: &'a PipelineKey,
+        head: &'a CommitId,
+    ) -> BoxFuture<'a, Result<(), DraftError>>;
     /// Writes down that somebody does something that no other method writes down.
     fn note<'a>(&'a self, deed: &'a weir_ports::Deed) -> BoxFuture<'a, Result<(), StoreError>>;
 }
@@ -109,6 +139,11 @@ impl<P: Ports, J: Journal, A> Parts<P, J, A> {
     fn people(&self) -> People<'_, P::Store, J, P::Clock> {
         let (store, clock) = (self.ports.store(), self.ports.clock());
         People { world: &self.world, store, journal: &self.journal, clock }
+    }
+
+    fn drafted<'a>(&'a self, definitions: &'a Definitions) -> Drafts<'a, P, J> {
+        let defined = |text: &str| weir_api::definition("", text).ok();
+        Drafts { definitions, world: &self.world, ports: &*self.ports, journal: &*self.journal, defined }
     }
 }
 
@@ -244,6 +279,48 @@ where
 
     fn difference<'a>(&'a self, it: &'a PlainProposal) -> BoxFuture<'a, Result<Vec<Difference>, NoDifference>> {
         Box::pin(difference(it, &self.world, &*self.ports))
+    }
+
+    fn drafts<'a>(&'a self, definitions: &'a Definitions) -> BoxFuture<'a, Result<Vec<Draft>, DraftError>> {
+        Box::pin(async move { self.drafted(definitions).list().await })
+    }
+
+    fn draft<'a>(
+        &'a self,
+        definitions: &'a Definitions,
+        key: &'a PipelineKey,
+    ) -> BoxFuture<'a, Result<WholeDraft, DraftError>> {
+        Box::pin(async move { self.drafted(definitions).show(key).await })
+    }
+
+    fn propose<'a>(
+        &'a self,
+        definitions: &'a Definitions,
+        asked: &'a Asked,
+        pipeline: &'a Pipeline,
+        text: &'a str,
+    ) -> BoxFuture<'a, Result<WholeDraft, DraftError>> {
+        Box::pin(async move { self.drafted(definitions).propose(asked, pipeline, text).await })
+    }
+
+    fn merge_draft<'a>(
+        &'a self,
+        definitions: &'a Definitions,
+        asked: &'a Asked,
+        key: &'a PipelineKey,
+        head: &'a CommitId,
+    ) -> BoxFuture<'a, Result<CommitId, DraftError>> {
+        Box::pin(async move { self.drafted(definitions).merge(asked, key, head).await })
+    }
+
+    fn close_draft<'a>(
+        &'a self,
+        definitions: &'a Definitions,
+        asked: &'a Asked,
+        key: &'a PipelineKey,
+        head: &'a CommitId,
+    ) -> BoxFuture<'a, Result<(), DraftError>> {
+        Box::pin(async move { self.drafted(definitions).close(asked, key, head).await })
     }
 
     fn note<'a>(&'a self, deed: &'a weir_ports::Deed) -> BoxFuture<'a, Result<(), StoreError>> {

@@ -162,5 +162,6 @@ pub(crate) fn right(verb: Verb) -> &'static str {
         Verb::View => "view",
         Verb::Operate => "operate",
         Verb::Approve => "approve",
+        Verb::Define => "define",
     }
 }

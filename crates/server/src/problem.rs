@@ -11,8 +11,8 @@ use axum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 use weir_core::NamingError;
-use weir_engine::{Denied, NoDifference};
-use weir_ports::{AccessError, ManifestUnread, RepoError, StoreError, Unseen};
+use weir_engine::{Denied, DraftError, NoDifference};
+use weir_ports::{AccessError, ForgeError, ManifestUnread, RepoError, StoreError, Unseen};
 
 use crate::view::Hold;
 
@@ -171,6 +171,33 @@ impl From<AccessError> for Problem {
 impl From<ManifestUnread> for Problem {
     fn from(error: ManifestUnread) -> Self {
         Self::unavailable("definitions", error.to_string())
+    }
+}
+
+impl From<DraftError> for Problem {
+    fn from(error: DraftError) -> Self {
+        let said = error.to_string();
+        match error {
+            DraftError::NotReady => Self::unavailable("starting", said),
+            DraftError::NoDraft(_) => Self::not_found(said),
+            DraftError::Name(_) => Self::unprocessable(said),
+            DraftError::Exists(_)
+            | DraftError::OnBase { .. }
+            | DraftError::Foreign(_)
+            | DraftError::Changed { .. }
+            | DraftError::Busy(_)
+            | DraftError::OnForge(_)
+            | DraftError::Access(_)
+            | DraftError::Repository(
+                RepoError::NoBranch { .. } | RepoError::Moved { .. } | RepoError::NoCommit { .. },
+            )
+            | DraftError::Forge(ForgeError::Moved { .. }) => Self::conflict(said),
+            DraftError::Repository(_) => {
+                Self::new(StatusCode::BAD_GATEWAY, "repository", "The repository cannot be read or written", said)
+            }
+            DraftError::Forge(_) => Self::new(StatusCode::BAD_GATEWAY, "forge", "The forge did not do it", said),
+            DraftError::Store(error) => error.into(),
+        }
     }
 }
 

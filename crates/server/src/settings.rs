@@ -4,6 +4,7 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use weir_core::Actor;
+use weir_engine::Definitions;
 
 /// Writes a copy of everything that is kept to a file on the server's machine.
 pub type Backup = Arc<dyn Fn(PathBuf) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
@@ -19,23 +20,26 @@ pub struct Settings {
     pub limits: Limits,
     /// What `POST /api/v1/backup` does. `None`: there is no such thing here.
     pub backup: Option<Backup>,
+    /// Where the definitions that people propose go. `None`: nowhere.
+    pub definitions: Option<Definitions>,
 }
 
 impl Settings {
     /// The usual ones.
     pub fn new(authentication: Authentication) -> Self {
-        Self { authentication, unsigned: Unsigned::Refuse, limits: Limits::default(), backup: None }
+        Self { authentication, unsigned: Unsigned::Refuse, limits: Limits::default(), backup: None, definitions: None }
     }
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { authentication, unsigned, limits, backup } = self;
+        let Self { authentication, unsigned, limits, backup, definitions } = self;
         f.debug_struct("Settings")
             .field("authentication", authentication)
             .field("unsigned", unsigned)
             .field("limits", limits)
             .field("backup", &backup.is_some())
+            .field("definitions", definitions)
             .finish()
     }
 }

@@ -25,7 +25,7 @@ struct Files;
 const PAGE: &str = "index.html";
 
 /// Where the page shows something.
-const PLACES: [&str; 10] = [
+const PLACES: [&str; 12] = [
     "/",
     "/fleet",
     "/versions",
@@ -33,6 +33,8 @@ const PLACES: [&str; 10] = [
     "/promotions/{namespace}/{name}",
     "/proposals",
     "/proposals/{namespace}/{name}",
+    "/define",
+    "/drafts/{namespace}/{name}",
     "/freezes",
     "/pipelines/{namespace}/{name}",
     "/pipelines/{namespace}/{name}/history/{environment}",

@@ -2,6 +2,7 @@
 //!
 //! Nothing here decides; holds and verdicts come from `weir_core`.
 
+mod draft;
 mod environment;
 mod explanation;
 mod pipeline;
@@ -16,7 +17,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub(crate) use environment::{EnvironmentView, environment};
+pub(crate) use draft::{DraftSummary, DraftView};
+pub(crate) use environment::{EnvironmentView, environment, forge};
 pub(crate) use explanation::Explanation;
 pub(crate) use pipeline::{PipelineSummary, PipelineView};
 pub(crate) use promotion::PromotionView;

@@ -16,6 +16,9 @@ export type ProposalSummary = Schemas["ProposalSummary"];
 export type Hold = Schemas["Hold"];
 export type Running = Schemas["Running"];
 export type Freeze = Schemas["FreezeView"];
+export type Definitions = Schemas["DefinitionsView"];
+export type Draft = Schemas["DraftView"];
+export type DraftSummary = Schemas["DraftSummary"];
 
 export const status = queryOptions({
   queryKey: ["status"],
@@ -88,6 +91,29 @@ export const diff = (namespace: string, name: string, head: string) =>
   queryOptions({
     queryKey: ["diff", namespace, name, head],
     queryFn: ({ signal }) => read<Schemas["Diff"]>(`/proposals/${namespace}/${name}/diff`, {}, signal),
+  });
+
+export const definitions = queryOptions({
+  queryKey: ["definitions"],
+  queryFn: ({ signal }) => read<Definitions | null>("/definitions", {}, signal),
+});
+
+/** How often drafts are asked for while they are shown: they are in Git, and nobody tells when they change. */
+const DRAFTS = 15_000;
+
+export const drafts = queryOptions({
+  queryKey: ["drafts"],
+  queryFn: async ({ signal }) => (await read<Schemas["DraftList"]>("/drafts", {}, signal)).items,
+  refetchInterval: DRAFTS,
+  staleTime: 0,
+});
+
+export const draft = (namespace: string, name: string) =>
+  queryOptions({
+    queryKey: ["draft", namespace, name],
+    queryFn: ({ signal }) => read<Draft>(`/drafts/${namespace}/${name}`, {}, signal),
+    refetchInterval: DRAFTS,
+    staleTime: 0,
   });
 
 export const versions = queryOptions({

@@ -84,6 +84,10 @@ export function concerns(change: Changed, key: readonly unknown[]): boolean {
     case "pipelines":
     case "rights":
     case "diff":
+    case "lint":
+    case "definitions":
+    case "drafts":
+    case "draft":
       return false;
     default:
       return true;

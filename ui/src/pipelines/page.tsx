@@ -8,6 +8,7 @@ import { Answer } from "../parts/ask";
 import { Badge, Sign } from "../parts/badge";
 import { Choice, Filters, Words } from "../parts/filters";
 import { Empty } from "../parts/state";
+import { useMaySomewhere } from "../session/rights";
 import { distinct, fits, health, isMoving, STATES, stateOf, type Wanted } from "./summary";
 
 const route = getRouteApi("/");
@@ -24,7 +25,12 @@ export function PipelinesPage() {
 function Nothing() {
   return (
     <Empty title="There is no pipeline yet">
-      Put a Pipeline into the folder that Weir follows, or <code>kubectl apply</code> one. It appears here by itself.
+      <p>
+        Put a Pipeline into the folder that Weir follows, or <code>kubectl apply</code> one. It appears here by itself.
+      </p>
+      <div className="mt-4">
+        <NewPipeline />
+      </div>
     </Empty>
   );
 }
@@ -45,6 +51,9 @@ function Pipelines({ all }: { all: PipelineSummary[] }) {
       <div className="mb-3 flex flex-wrap items-baseline gap-3">
         <h1 className="text-xl font-semibold">Pipelines</h1>
         <Counts all={all} />
+        <div className="ml-auto">
+          <NewPipeline />
+        </div>
       </div>
       <Filters label="Pipelines">
         <Words label="Search for a name or a version" value={search.q} onChange={set("q")} />
@@ -63,6 +72,16 @@ function Pipelines({ all }: { all: PipelineSummary[] }) {
         <Rows shown={shown} />
       )}
     </>
+  );
+}
+
+function NewPipeline() {
+  const may = useMaySomewhere("define");
+  if (!may) return null;
+  return (
+    <Link to="/define" className="button">
+      New pipeline
+    </Link>
   );
 }
 

@@ -1,10 +1,11 @@
 /** Proposals that Weir keeps itself, for Git servers without pull requests. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ProposalSummary, proposals } from "../api/queries";
+import { drafts, type ProposalSummary, proposals } from "../api/queries";
+import { Drafts } from "../define/drafts";
 import { Answer } from "../parts/ask";
 import { Badge, type Tone } from "../parts/badge";
-import { Empty } from "../parts/state";
+import { Empty, Failed } from "../parts/state";
 import { Cell, Row, Table } from "../parts/table";
 import { Ago } from "../parts/time";
 import { PipelineLink } from "../pipeline/link";
@@ -17,15 +18,21 @@ export function ProposalState({ proposal }: { proposal: ProposalSummary }) {
 
 export function ProposalsPage() {
   const found = useQuery(proposals);
+  const defined = useQuery(drafts);
+  const waiting = defined.data ?? [];
   return (
     <>
       <h1 className="mb-3 text-xl font-semibold">Proposals</h1>
+      {waiting.length > 0 && <Drafts all={waiting} />}
+      {defined.error && <Failed error={defined.error} level="part" again={() => void defined.refetch()} />}
       <Answer of={found} what="proposals" level="part">
         {(all) =>
           all.length === 0 ? (
-            <Empty title="There is no proposal">
-              Weir keeps proposals itself where the Git server has no pull requests. Those on a forge are found there.
-            </Empty>
+            waiting.length === 0 && (
+              <Empty title="There is no proposal">
+                Weir keeps proposals itself where the Git server has no pull requests. Those on a forge are found there.
+              </Empty>
+            )
           ) : (
             <Proposals all={[...all].sort((one, other) => other.opened.localeCompare(one.opened))} />
           )

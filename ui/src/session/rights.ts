@@ -3,7 +3,7 @@ import { queryOptions, useQueries, useQuery } from "@tanstack/react-query";
 import { read, type Schemas } from "../api/client";
 import { pipelines } from "../api/queries";
 
-export type Verb = "view" | "operate" | "approve";
+export type Verb = "view" | "operate" | "approve" | "define";
 
 const rights = (namespace: string | undefined) =>
   queryOptions({

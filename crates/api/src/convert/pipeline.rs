@@ -170,7 +170,7 @@ fn strategy(rules: &PromotionRules, path: &str, problems: &mut Problems) -> Opti
         let path = format!("{path}.strategy.pull-request");
         let branch = (long.base_branch.as_deref(), "baseBranch");
         let repository = repository(&long.url, branch, long.secret_ref.as_ref(), &path, problems)?;
-        let forge = forge_kind(long.type_);
+        let forge = long.type_.to_core();
         return Some(weir_core::Strategy::PullRequest(weir_core::PullRequest { forge, repository }));
     }
     if let Some(push) = &strategy.push {
@@ -204,15 +204,18 @@ fn repository(
     Some(Repository { url: url?, base: base?, secret })
 }
 
-fn forge_kind(kind: ForgeType) -> ForgeKind {
-    match kind {
-        ForgeType::GitHub => ForgeKind::GitHub,
-        ForgeType::GitLab => ForgeKind::GitLab,
-        ForgeType::Gitea => ForgeKind::Gitea,
-        ForgeType::BitbucketServer => ForgeKind::BitbucketServer,
-        ForgeType::BitbucketCloud => ForgeKind::BitbucketCloud,
-        ForgeType::AzureDevOps => ForgeKind::AzureDevOps,
-        ForgeType::Git => ForgeKind::Git,
+impl ForgeType {
+    /// The kind of server that the core knows.
+    pub fn to_core(self) -> ForgeKind {
+        match self {
+            Self::GitHub => ForgeKind::GitHub,
+            Self::GitLab => ForgeKind::GitLab,
+            Self::Gitea => ForgeKind::Gitea,
+            Self::BitbucketServer => ForgeKind::BitbucketServer,
+            Self::BitbucketCloud => ForgeKind::BitbucketCloud,
+            Self::AzureDevOps => ForgeKind::AzureDevOps,
+            Self::Git => ForgeKind::Git,
+        }
     }
 }
 

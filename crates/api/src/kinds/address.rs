@@ -27,7 +27,7 @@ pub(super) fn no_password() -> Value {
 
 impl Address {
     /// Whether there is a password in it. A user name alone is none.
-    pub(crate) fn holds_password(&self) -> bool {
+    pub fn holds_password(&self) -> bool {
         let rest = self.0.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default());
         let user = rest.and_then(|authority| authority.rsplit_once('@')).map(|(user, _)| user);
         user.is_some_and(|user| user.contains(':'))

@@ -157,3 +157,39 @@ fn a_label_that_is_no_text_is_named_where_it_stands_and_hides_nothing_else() {
     assert_eq!(told[0], "p.yaml:6:12: metadata.labels.a.b/c: found `1`, allowed: text; put it in quotes");
     assert_eq!(told.len(), 2, "{told:?}");
 }
+
+const APP: &str = "apiVersion: pipelines.weave.works/v1alpha1
+kind: Pipeline
+metadata: {name: app, namespace: team}
+spec:
+  environments:
+    - {name: dev, targets: [{namespace: app}]}
+";
+
+fn refused(text: &str) -> String {
+    let found = weir_api::definition("app.yaml", text).unwrap_err();
+    found.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn a_definition_is_one_pipeline_and_nothing_else() {
+    assert_eq!(weir_api::definition("app.yaml", APP).unwrap().key.to_string(), "team/app");
+    let older = APP.replace("pipelines.weave.works", "pipelines.wego.weave.works");
+    assert!(weir_api::definition("app.yaml", &older).is_ok());
+    let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {password: geheim}\n";
+    let told = refused(&format!("{APP}{secret}"));
+    assert!(told.contains("app.yaml:8:1: kind: found a Secret"), "{told}");
+    assert!(!told.contains("geheim"), "{told}");
+    assert!(refused(&format!("{APP}---\n{}", APP.replace("app,", "web,"))).contains("a second Pipeline"));
+    assert!(refused("").contains("no Pipeline"));
+    assert!(refused(&APP.replace(", namespace: team", "")).contains("metadata.namespace: is missing"));
+    assert!(refused(&APP.replace("name: dev", "name: ''")).contains("spec.environments[0].name"));
+}
+
+#[test]
+fn a_pipeline_that_a_text_defines_twice_is_found() {
+    assert_eq!(weir_api::lint("app.yaml", APP), []);
+    let found = weir_api::lint("app.yaml", &format!("{APP}---\n{APP}"));
+    let told: Vec<_> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["app.yaml:8:1: pipeline `team/app` is defined twice: it is in app.yaml:1:1, too"]);
+}

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use crate::{
-    demo::{Agent, CLUSTERS, Clusters, Folder, release},
+    demo::{Agent, CLUSTERS, Clusters, Folder, follow, release},
     output,
     remote::wait,
     serve::{Home, Serving, serve},
@@ -80,6 +80,7 @@ impl Demo {
         let home = Home::Folders { manifests: folder.manifests(), data: folder.data() };
         let mut serving = Serving::new(home, self.listen)?;
         serving.log.level = tracing::Level::WARN;
+        serving.definitions = Some(folder.definitions(serving.author.clone())?);
         serve(serving, async |address, stop| {
             output::say(self.welcome(address));
             let clusters = Arc::new(Clusters::new(&folder, format!("http://{address}"))?);
@@ -87,6 +88,7 @@ impl Demo {
                 CLUSTERS.map(|(cluster, environment)| Agent::new(clusters.clone(), cluster, environment).run());
             tokio::select! {
                 _ = futures_util::future::join_all(agents) => {}
+                () = follow(clusters.clone(), folder.manifests()) => {}
                 () = stop.wait() => {}
             }
             Ok(())
@@ -113,7 +115,8 @@ impl Demo {
              \n3. Freeze everything. The next release waits:\n\
              \n     {weir} freeze --reason \"it is Friday\" --for 1h{server}\
              \n     {weir} demo release 6.3.0{folder}\
-             \n     {weir} get pipelines{server}\n"
+             \n     {weir} get pipelines{server}\n\
+             \nOr define a pipeline of your own, in the browser: http://{address}/define\n"
         )
     }
 }

@@ -1,15 +1,13 @@
 //! `weir lint`: are these manifests valid?
 
 use std::{
-    collections::{BTreeMap, btree_map::Entry},
     fmt,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use weir_api::{Manifest, ManifestError, Object, PipelineGroup, Place};
-use weir_core::PipelineKey;
+use weir_api::{Defined, Manifest, ManifestError, Object, Place, twice};
 
 use crate::{
     document::{self, Located, Source},
@@ -77,7 +75,7 @@ impl fmt::Display for Finding {
 impl Lint {
     pub(super) fn run(self) -> Result<()> {
         let mut report = Report::default();
-        let mut pipelines = Pipelines::default();
+        let mut pipelines = Defined::default();
         for file in files::yaml(&self.paths)? {
             report.files += 1;
             match files::text(&file) {
@@ -103,46 +101,24 @@ impl Lint {
     }
 }
 
-/// The pipelines of the files so far, and where each is.
-type Pipelines = BTreeMap<(PipelineGroup, PipelineKey), String>;
-
 impl Lint {
     /// Checks what one file holds.
-    fn check(&self, source: &Source<'_>, report: &mut Report, pipelines: &mut Pipelines) -> Result<()> {
+    fn check(&self, source: &Source<'_>, report: &mut Report, pipelines: &mut Defined) -> Result<()> {
         let Contents { manifests, errors, strangers } = manifests::read(&self.paths, source.file, source.text);
         let others = manifests.iter().filter(|it| matches!(it.object, Object::Other { .. })).count();
         let ours: Vec<_> = manifests.iter().filter(|it| is_ours(&it.object)).collect();
-        let mut wrong = if ours.is_empty() { Vec::new() } else { check_ours(source, &ours)? };
+        let wrong = if ours.is_empty() { Vec::new() } else { check_ours(source, &ours)? };
         // The pipeline beside a scenario is part of its story.
-        if ours.iter().any(|it| is_kind(&it.object, "Scenario")) {
-            wrong.extend(twice(source.file, &manifests, &mut Pipelines::default()));
-        } else {
-            wrong.extend(twice(source.file, &manifests, pipelines));
-        }
+        let mut own = Defined::default();
+        let known = if ours.iter().any(|it| is_kind(&it.object, "Scenario")) { &mut own } else { pipelines };
+        let again = twice(&source.file.display().to_string(), &manifests, known);
         report.skipped += strangers + others - ours.len();
-        report.objects += (manifests.len() - others + ours.len()).saturating_sub(wrong.len());
+        report.objects += (manifests.len() - others + ours.len()).saturating_sub(wrong.len() + again.len());
         report.findings.extend(errors.into_iter().map(finding));
         report.findings.extend(wrong.into_iter().map(located));
+        report.findings.extend(again.into_iter().map(finding));
         Ok(())
     }
-}
-
-/// Pipelines that are there already. In a cluster the last one that is applied would win.
-fn twice(file: &Path, manifests: &[Manifest], known: &mut Pipelines) -> Vec<Located> {
-    let mut wrong = Vec::new();
-    for Manifest { place, object } in manifests {
-        let Object::Pipeline(group, pipeline) = object else { continue };
-        let Ok(key) = pipeline.to_core().map(|pipeline| pipeline.key) else { continue };
-        let here = format!("{}:{}:{}", file.display(), place.line, place.column);
-        match known.entry((*group, key)) {
-            Entry::Vacant(entry) => drop(entry.insert(here)),
-            Entry::Occupied(entry) => {
-                let message = format!("pipeline `{}` is defined twice: it is in {}, too", entry.key().1, entry.get());
-                wrong.push(found_at(file, *place, message));
-            }
-        }
-    }
-    wrong
 }
 
 /// Whether it is one of the documents that are no kind of Kubernetes, or means to be: a State or a Scenario.

@@ -1,5 +1,7 @@
 //! `weir serve`: the server.
 
+mod definitions;
+
 use std::{net::SocketAddr, path::PathBuf};
 
 use anyhow::Result;
@@ -56,6 +58,8 @@ pub(crate) struct Serve {
     /// How often repositories are looked at, to notice what others do there
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     poll: String,
+    #[command(flatten)]
+    definitions: definitions::Kept,
     #[command(flatten)]
     clusters: OnClusters,
     /// On Kubernetes: how many shards the pipelines fall into, so that several processes can share them. The same for all
@@ -122,6 +126,7 @@ impl Serve {
         serving.tokens = self.tokens;
         serving.address = self.address;
         serving.author = weir_ports::Signature::new(self.author_name, self.author_email)?;
+        serving.definitions = self.definitions.read(&serving.author)?;
         serving.accept_unsigned_events = self.accept_unsigned_events;
         serving.poll = weir_api::parse_duration(&self.poll)?;
         serving.clusters = self.clusters.into();

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use weir_core::{BranchName, CommitId};
 use weir_git::GitRepos;
-use weir_ports::{ConfigRepos as _, FileQuery, PathGlob, RepoAccess};
+use weir_ports::{ConfigRepos as _, FileQuery, PathGlob, RepoAccess, RepoFile};
 
 use super::{
     BROKEN, Folder,
@@ -17,7 +17,7 @@ use super::{
 use crate::output;
 
 /// How often an agent looks at the repository.
-const INTERVAL: Duration = Duration::from_secs(1);
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How often it says again what runs. Weir may have been away when it said it first.
 const REPEAT: u32 = 60;
@@ -62,11 +62,20 @@ impl Clusters {
         })
     }
 
+    /// Where the branch is that everything follows.
+    pub(super) async fn head(&self) -> Result<Option<CommitId>> {
+        Ok(self.repos.look(&self.access, std::slice::from_ref(&self.base)).await?.pop().flatten())
+    }
+
+    /// Files of a commit.
+    pub(super) async fn files(&self, commit: &CommitId, within: Vec<PathGlob>) -> Result<Vec<RepoFile>> {
+        Ok(self.repos.files(&self.access, commit, &FileQuery { contains: None, within }).await?)
+    }
+
     /// What a cluster shall run, and whether it will start.
     async fn wanted(&self, commit: &CommitId, cluster: &str) -> Result<Option<Running>> {
         let path = path_of(cluster);
-        let within = vec![PathGlob::new(&path)?, PathGlob::new(BROKEN)?];
-        let files = self.repos.files(&self.access, commit, &FileQuery { contains: None, within }).await?;
+        let files = self.files(commit, vec![PathGlob::new(&path)?, PathGlob::new(BROKEN)?]).await?;
         let text = |path: &str| {
             let file = files.iter().find(|file| file.path.as_str() == path);
             file.map(|file| String::from_utf8_lossy(&file.content).into_owned()).unwrap_or_default()
@@ -110,8 +119,7 @@ impl Agent {
     /// Looks once; `true` if something was reported.
     async fn turn(&mut self, seen: &mut Option<CommitId>, repeat: bool) -> Result<bool> {
         let shared = self.shared.clone();
-        let heads = shared.repos.look(&shared.access, std::slice::from_ref(&shared.base)).await?;
-        let head = heads.into_iter().next().flatten();
+        let head = shared.head().await?;
         if head != *seen
             && let Some(commit) = &head
             && let Some(wanted) = shared.wanted(commit, self.cluster).await?

@@ -10,10 +10,11 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use weir_core::{BranchName, RepoUrl};
-use weir_ports::RepoAccess;
+use weir_core::{BranchName, RepoUrl, Repository};
+use weir_engine::Definitions;
+use weir_ports::{FilePath, RepoAccess, Signature};
 
-use super::{BROKEN, CLUSTERS, path_of};
+use super::{BROKEN, CLUSTERS, definitions::DEFINITIONS, path_of};
 
 const PIPELINE: &str = include_str!("../../../../docs/examples/demo/pipeline.yaml");
 const SECRET: &str = include_str!("../../../../docs/examples/demo/secret.yaml");
@@ -69,6 +70,17 @@ impl Folder {
     /// What opens the repository.
     pub(crate) fn access(&self) -> Result<RepoAccess> {
         Ok(RepoAccess::open(RepoUrl::new(self.url())?))
+    }
+
+    /// Where the definitions go that people propose, with commits by this author.
+    pub(crate) fn definitions(&self, author: Signature) -> Result<Definitions> {
+        Ok(Definitions {
+            repository: Repository { url: self.access()?.url, base: Self::base()?, secret: None },
+            namespace: "default".parse()?,
+            forge: None,
+            folder: Some(FilePath::new(DEFINITIONS)?),
+            author,
+        })
     }
 
     /// The branch that the clusters follow.

@@ -4,6 +4,7 @@
 
 mod cluster;
 mod completion;
+mod defining;
 mod demo;
 mod documentation;
 mod explain;

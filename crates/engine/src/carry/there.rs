@@ -8,10 +8,7 @@ use super::{
     places::Edited,
     words::{self, Turn},
 };
-use crate::ports::Ports;
-
-/// The label of the pull requests that are ours.
-const LABEL: &str = "weir";
+use crate::{LABEL, ports::Ports};
 
 impl<P: Ports> Carrier<'_, P> {
     /// The pull request of an environment, in any state.

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use jiff::Timestamp;
 use weir_core::{Namespace, PipelineKey, Selector};
 use weir_ports::{Clock, Deed, Journal, Store, StoreError};
 
@@ -14,7 +15,7 @@ use super::{Asked, Denied, People};
 const ROUNDS: usize = 64;
 
 /// What somebody does.
-pub(super) struct Act<'a> {
+pub(crate) struct Act<'a> {
     namespace: Option<Namespace>,
     pipeline: Option<PipelineKey>,
     verb: &'a str,
@@ -23,7 +24,7 @@ pub(super) struct Act<'a> {
 }
 
 impl<'a> Act<'a> {
-    pub(super) fn on(pipeline: &PipelineKey, verb: &'a str, object: String) -> Self {
+    pub(crate) fn on(pipeline: &PipelineKey, verb: &'a str, object: String) -> Self {
         let (namespace, pipeline) = (Some(pipeline.namespace.clone()), Some(pipeline.clone()));
         Self { namespace, pipeline, verb, object, detail: None }
     }
@@ -36,9 +37,31 @@ impl<'a> Act<'a> {
         Self { namespace, pipeline, verb, object, detail: None }
     }
 
-    pub(super) fn about(self, detail: impl Display) -> Self {
+    pub(crate) fn about(self, detail: impl Display) -> Self {
         Self { detail: Some(detail.to_string()), ..self }
     }
+
+    /// The deed that it is when somebody does it.
+    pub(crate) fn by(self, asked: &Asked, at: Timestamp) -> Deed {
+        Deed {
+            at,
+            by: asked.by.clone(),
+            verb: self.verb.to_owned(),
+            object: self.object,
+            namespace: self.namespace,
+            pipeline: self.pipeline,
+            detail: self.detail,
+            why: asked.why.clone(),
+        }
+    }
+}
+
+/// Writes a deed down, before it is done.
+pub(crate) async fn write(journal: &impl Journal, deed: &Deed) -> Result<(), StoreError> {
+    journal.note(deed).await?;
+    let Deed { by, verb, object, detail, why, .. } = deed;
+    tracing::info!(by = by.name, verb, object, detail, why, "somebody acts");
+    Ok(())
 }
 
 /// What has been noted of an act, however often it is tried.
@@ -73,19 +96,8 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         if noted.0.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return Ok(());
         }
-        let deed = Deed {
-            at: self.clock.now(),
-            by: asked.by.clone(),
-            verb: act.verb.to_owned(),
-            object: act.object,
-            namespace: act.namespace,
-            pipeline: act.pipeline,
-            detail: act.detail,
-            why: asked.why.clone(),
-        };
-        self.journal.note(&deed).await?;
-        let Deed { by, verb, object, detail, why, .. } = &deed;
-        tracing::info!(by = by.name, verb, object, detail, why, "somebody acts");
+        let deed = act.by(asked, self.clock.now());
+        write(self.journal, &deed).await?;
         *noted.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(deed);
         Ok(())
     }

@@ -5,6 +5,8 @@ mod actors;
 #[cfg(test)]
 mod carrying;
 #[cfg(test)]
+mod drafts;
+#[cfg(test)]
 mod forge;
 #[cfg(test)]
 mod history;

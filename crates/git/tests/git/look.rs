@@ -25,6 +25,36 @@ async fn a_branch_is_not_mistaken_for_one_whose_name_ends_alike() {
 }
 
 #[tokio::test]
+async fn the_branches_below_a_name_are_listed_and_no_others() {
+    let world = World::new();
+    let below = branch("weir/define");
+    assert_eq!(world.repos.below(&world.access(), &below).await.unwrap(), []);
+    let names = ["weir/define/b/app", "weir/define/a/web", "weir/defined/a", "other/refs/heads/weir/define/x"];
+    for name in names {
+        world.git(&["branch", name, "main"]);
+    }
+    let moved = world.somebody_commits("weir/define/a/web");
+    let found = world.repos.below(&world.access(), &below).await.unwrap();
+    assert_eq!(found, [(branch("weir/define/a/web"), moved), (branch("weir/define/b/app"), world.main())]);
+    let empty = World::empty(Settings::default());
+    assert_eq!(empty.repos.below(&empty.access(), &below).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_commit_tells_its_parent_though_the_cache_does_not_have_it() {
+    let world = World::new();
+    let first = world.main();
+    let second = world.somebody_commits("main");
+    let told = world.repos.commit(&world.access(), &second).await.unwrap();
+    assert_eq!((told.parent, &*told.author, &*told.message), (Some(first.clone()), "B <b@example.org>", "y"));
+    assert_eq!(told.at.as_second(), 1_700_000_100);
+    assert_eq!(world.repos.commit(&world.access(), &first).await.unwrap().parent, None);
+    let nowhere = weir_core::CommitId::new("4".repeat(40)).unwrap();
+    let error = world.repos.commit(&world.access(), &nowhere).await.unwrap_err();
+    assert!(matches!(error, RepoError::NoCommit { .. }), "{error}");
+}
+
+#[tokio::test]
 async fn a_repository_without_a_default_branch_is_not_empty() {
     let world = World::new();
     world.git(&["symbolic-ref", "HEAD", "refs/heads/gone"]);

@@ -23,7 +23,7 @@ const KEPT: usize = 4096;
 
 /// Access as RBAC gives it: verbs on `pipelines.pipelines.weave.works`.
 ///
-/// To look is `get`; to operate is `promote` and `pause`, both; to approve is `approve`.
+/// To look is `get`; to operate is `promote` and `pause`, both; to approve is `approve`; to define is `create`.
 pub struct HubAccess {
     client: Client,
     tokens: Answers<[u8; 32], Option<Actor>>,
@@ -115,6 +115,7 @@ fn verbs(what: Verb) -> &'static [&'static str] {
         Verb::View => &["get"],
         Verb::Operate => &["promote", "pause"],
         Verb::Approve => &["approve"],
+        Verb::Define => &["create"],
     }
 }
 

@@ -90,10 +90,10 @@ async fn people_may_what_rbac_gives_them_in_a_namespace() {
     assert!(anna.groups.contains(&"system:authenticated".to_owned()), "{:?}", anna.groups);
 
     let home = namespace.parse().unwrap();
-    for verb in [Verb::View, Verb::Operate, Verb::Approve] {
+    for verb in [Verb::View, Verb::Operate, Verb::Approve, Verb::Define] {
         assert!(!access.may(&anna, verb, Some(&home)).await.unwrap());
     }
-    let role = ["create", "role", "anna", "--verb=get,promote", "--resource=pipelines.pipelines.weave.works"];
+    let role = ["create", "role", "anna", "--verb=get,promote,create", "--resource=pipelines.pipelines.weave.works"];
     ground.hub.kubectl(&[&role[..], &["-n", namespace]].concat()).await;
     let to = format!("--serviceaccount={namespace}:anna");
     ground.hub.kubectl(&["create", "rolebinding", "anna", "--role=anna", &to, "-n", namespace]).await;
@@ -102,6 +102,7 @@ async fn people_may_what_rbac_gives_them_in_a_namespace() {
         other => Err(format!("{other:?}")),
     })
     .await;
+    assert!(access.may(&anna, Verb::Define, Some(&home)).await.unwrap(), "who may create a Pipeline may propose one");
     assert!(!access.may(&anna, Verb::Operate, Some(&home)).await.unwrap(), "`pause` is missing");
     assert!(!access.may(&anna, Verb::View, None).await.unwrap(), "not everywhere");
 }

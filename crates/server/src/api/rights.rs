@@ -27,7 +27,7 @@ pub(crate) struct Where {
 /// What whoever asks may do.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Rights {
-    /// `view`, `operate`, `approve`: those of them that they have.
+    /// `view`, `operate`, `approve`, `define`: those of them that they have.
     may: Vec<&'static str>,
 }
 
@@ -40,7 +40,7 @@ pub(super) async fn rights(
     Query(place): Query<Where>,
 ) -> Result<Json<Rights>, Problem> {
     let mut may = Vec::new();
-    for verb in [Verb::View, Verb::Operate, Verb::Approve] {
+    for verb in [Verb::View, Verb::Operate, Verb::Approve, Verb::Define] {
         if caller.may(&shared, verb, place.namespace.as_ref()).await? {
             may.push(right(verb));
         }

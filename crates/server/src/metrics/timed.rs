@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use weir_core::{BranchName, CommitId};
-use weir_ports::{Change, ConfigRepos, FileQuery, Push, Pushed, RepoAccess, RepoError, RepoFile};
+use weir_ports::{Change, Commit, ConfigRepos, FileQuery, Push, Pushed, RepoAccess, RepoError, RepoFile};
 
 use super::Metrics;
 
@@ -36,6 +36,14 @@ impl<R> Timed<R> {
 impl<R: ConfigRepos> ConfigRepos for Timed<R> {
     async fn look(&self, access: &RepoAccess, branches: &[BranchName]) -> Result<Vec<Option<CommitId>>, RepoError> {
         self.time("look", self.repos.look(access, branches)).await
+    }
+
+    async fn below(&self, access: &RepoAccess, name: &BranchName) -> Result<Vec<(BranchName, CommitId)>, RepoError> {
+        self.time("below", self.repos.below(access, name)).await
+    }
+
+    async fn commit(&self, access: &RepoAccess, commit: &CommitId) -> Result<Commit, RepoError> {
+        self.time("commit", self.repos.commit(access, commit)).await
     }
 
     async fn files(

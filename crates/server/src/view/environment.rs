@@ -258,7 +258,7 @@ impl From<&weir_core::Policy> for StrategyView {
     }
 }
 
-fn forge(kind: ForgeKind) -> &'static str {
+pub(crate) fn forge(kind: ForgeKind) -> &'static str {
     match kind {
         ForgeKind::GitHub => "github",
         ForgeKind::GitLab => "gitlab",

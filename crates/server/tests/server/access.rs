@@ -39,7 +39,7 @@ async fn whoever_asks_is_told_what_they_may_do() {
     assert_eq!(house.get("/api/v1/rights?namespace=default").await.ok(200).json, json!({"may": []}));
     assert_eq!(house.get("/api/v1/rights").await.ok(200).json, json!({"may": []}));
     house.act_as("admin");
-    let all = json!({"may": ["view", "operate", "approve"]});
+    let all = json!({"may": ["view", "operate", "approve", "define"]});
     assert_eq!(house.get("/api/v1/rights").await.ok(200).json, all);
     let open = House::open().await;
     assert_eq!(open.get("/api/v1/rights?namespace=default").await.ok(200).json, all);

@@ -7,9 +7,12 @@ use serde_json::Value;
 
 use crate::house::{House, answer};
 
-const ROUTES: [&str; 34] = [
+const ROUTES: [&str; 41] = [
     "DELETE /api/v1/freezes/{name}",
     "GET /api/v1/audit",
+    "GET /api/v1/definitions",
+    "GET /api/v1/drafts",
+    "GET /api/v1/drafts/{namespace}/{name}",
     "GET /api/v1/events",
     "GET /api/v1/freezes",
     "GET /api/v1/pipelines",
@@ -30,7 +33,11 @@ const ROUTES: [&str; 34] = [
     "GET /metrics",
     "GET /readyz",
     "POST /api/v1/backup",
+    "POST /api/v1/drafts",
+    "POST /api/v1/drafts/{namespace}/{name}/close",
+    "POST /api/v1/drafts/{namespace}/{name}/merge",
     "POST /api/v1/freezes",
+    "POST /api/v1/lint",
     "POST /api/v1/pipelines/{namespace}/{name}/environments/{environment}/approve",
     "POST /api/v1/pipelines/{namespace}/{name}/environments/{environment}/promote",
     "POST /api/v1/pipelines/{namespace}/{name}/environments/{environment}/reject",

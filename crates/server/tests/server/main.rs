@@ -7,6 +7,8 @@ mod actions;
 #[cfg(test)]
 mod document;
 #[cfg(test)]
+mod drafts;
+#[cfg(test)]
 mod events;
 #[cfg(test)]
 mod examples;

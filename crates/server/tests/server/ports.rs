@@ -173,8 +173,8 @@ impl Journal for TestJournal {
     }
 }
 
-/// `geheim-NAME` is the token of NAME. `admin` may everything; `NAMESPACE-view`, `NAMESPACE-operate` and
-/// `NAMESPACE-approve` may that in the namespace, and look at it.
+/// `geheim-NAME` is the token of NAME. `admin` may everything; `NAMESPACE-view`, `NAMESPACE-operate`,
+/// `NAMESPACE-approve` and `NAMESPACE-define` may that in the namespace, and look at it.
 pub(crate) struct TestAccess;
 
 impl Access for TestAccess {
@@ -194,6 +194,7 @@ impl Access for TestAccess {
         let right = match right {
             "operate" => Verb::Operate,
             "approve" => Verb::Approve,
+            "define" => Verb::Define,
             _ => Verb::View,
         };
         Ok(namespace.is_some_and(|namespace| namespace.as_str() == home) && (what == right || what == Verb::View))

@@ -19,8 +19,8 @@ async fn people_find_the_page_where_they_are_sent() {
     let house = House::open().await;
     let Some(page) = page(&house).await else { return };
     assert!(page.contains("<title>Weir</title>"), "{page}");
-    let places = ["/fleet", "/versions", "/promotions", "/proposals", "/freezes"];
-    let deeper = ["/pipelines/a/b", "/pipelines/a/b/history/prod", "/promotions/a/b", "/proposals/a/b"];
+    let places = ["/define", "/fleet", "/versions", "/promotions", "/proposals", "/freezes"];
+    let deeper = ["/pipelines/a/b", "/pipelines/a/b/history/prod", "/promotions/a/b", "/proposals/a/b", "/drafts/a/b"];
     for place in places.into_iter().chain(deeper) {
         let told = house.get(place).await.ok(200);
         assert_eq!(told.text, page, "{place}");

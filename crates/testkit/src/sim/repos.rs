@@ -10,8 +10,8 @@ use std::{
 use jiff::Timestamp;
 use weir_core::{BranchName, CommitId};
 use weir_ports::{
-    Change, Clock as _, ConfigRepos, Doing, FileChange, FilePath, FileQuery, Push, Pushed, RepoAccess, RepoError,
-    RepoFile,
+    Change, Clock as _, Commit as Told, ConfigRepos, Doing, FileChange, FilePath, FileQuery, Push, Pushed, RepoAccess,
+    RepoError, RepoFile,
 };
 
 use super::{
@@ -45,6 +45,8 @@ struct Commit {
     parent: Option<CommitId>,
     files: Files,
     message: String,
+    /// What it says, by whom, and when: beside the message, which tells of the time, too.
+    said: (String, String, Timestamp),
 }
 
 impl State {
@@ -141,7 +143,9 @@ impl SimRepos {
         let mut files = parent.as_ref().map(|id| state.commits[id].files.clone()).unwrap_or_default();
         let before = files.get(path).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
         files.insert(path.clone(), change(before).into_bytes());
-        let made = Commit { parent, files, message: format!("{BY_HAND}, number {}", state.commits.len()) };
+        let message = format!("{BY_HAND}, number {}", state.commits.len());
+        let said = (message.clone(), "Somebody <somebody@example.org>".to_owned(), self.clock.now());
+        let made = Commit { parent, files, message, said };
         let id = id(&made);
         state.commits.insert(id.clone(), made);
         state.branches.insert(branch.clone(), id);
@@ -167,6 +171,7 @@ impl SimRepos {
         let mut state = self.state();
         let Some(files) = state.merged(branch, head) else { return false };
         let (before, message) = (state.branches[branch].clone(), state.commits[head].message.clone());
+        let said = state.commits[head].said.clone();
         let step = BaseMove {
             branch: branch.clone(),
             asked,
@@ -175,7 +180,7 @@ impl SimRepos {
             before: texts(&state.commits[&before].files),
             after: texts(&files),
         };
-        let made = Commit { parent: Some(before), files, message };
+        let made = Commit { parent: Some(before), files, message, said };
         let id = id(&made);
         state.commits.insert(id.clone(), made);
         state.branches.insert(branch.clone(), id);
@@ -241,6 +246,24 @@ impl ConfigRepos for SimRepos {
         self.call(access, Doing::Looking, find).await
     }
 
+    async fn below(&self, access: &RepoAccess, name: &BranchName) -> Result<Vec<(BranchName, CommitId)>, RepoError> {
+        let folder = format!("{name}/");
+        self.call(access, Doing::Looking, |state| {
+            let inside = state.branches.iter().filter(|(name, _)| name.as_str().starts_with(&folder));
+            Ok(inside.map(|(name, head)| (name.clone(), head.clone())).collect())
+        })
+        .await
+    }
+
+    async fn commit(&self, access: &RepoAccess, commit: &CommitId) -> Result<Told, RepoError> {
+        self.call(access, Doing::Reading, |state| {
+            let found = state.commits.get(commit).ok_or_else(|| missing(access, Doing::Reading, commit))?;
+            let (message, author, at) = found.said.clone();
+            Ok(Told { parent: found.parent.clone(), author, at, message })
+        })
+        .await
+    }
+
     async fn files(
         &self,
         access: &RepoAccess,
@@ -272,7 +295,8 @@ impl ConfigRepos for SimRepos {
                 };
             }
             let message = format!("{}\n{}", change.message, change.at);
-            let made = Commit { parent: Some(change.parent.clone()), files, message };
+            let said = (change.message.trim_end().to_owned(), change.author.to_string(), change.at);
+            let made = Commit { parent: Some(change.parent.clone()), files, message, said };
             let id = id(&made);
             state.commits.insert(id.clone(), made);
             Ok(id)
