@@ -68,7 +68,7 @@ pub(crate) fn follow(
     if line.promotion.phase == Phase::Delivered {
         match until.filter(|until| *until <= now) {
             Some(until) => {
-                line.turn(Phase::Failed, now, Some(format!("not healthy on every target by {until}").into()));
+                line.turn(Phase::Failed, now, Some(format!("not healthy on every target by {until:.0}").into()));
             }
             None => pair.moment.changes(until),
         }

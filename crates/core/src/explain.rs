@@ -180,12 +180,12 @@ fn gates(
             Gate::Window(window) => ("window", window.to_string()),
             Gate::Soak(duration) => match entry.soaked {
                 Soaked::Since(since) => {
-                    ("soak", format!("healthy in {} since {since}, needs {duration:#}", from.name()))
+                    ("soak", format!("healthy in {} since {since:.0}, needs {duration:#}", from.name()))
                 }
                 _ => ("soak", format!("{} moved on: nothing is left to soak", from.name())),
             },
         };
-        let until = until.map(|until| format!(", open until {until}")).unwrap_or_default();
+        let until = until.map(|until| format!(", open until {until:.0}")).unwrap_or_default();
         let sentence = format!("{what}{until}");
         Some(Because { weighs: Weighs::For, name: name.to_owned(), sentence, since: None, remedy: None })
     });
@@ -275,6 +275,6 @@ impl fmt::Display for Explanation {
                 writeln!(f, "    {:width$}  → {remedy}", "")?;
             }
         }
-        self.next_check.map_or(Ok(()), |at| writeln!(f, "Next look: {at}"))
+        self.next_check.map_or(Ok(()), |at| writeln!(f, "Next look: {at:.0}"))
     }
 }

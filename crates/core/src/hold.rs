@@ -334,7 +334,7 @@ impl fmt::Display for Reason {
             Self::Suspended => write!(f, "the pipeline is suspended"),
             Self::Frozen { freeze, by, why, until } => {
                 write!(f, "frozen by {by} with `{freeze}`: {why}")?;
-                until.map_or(Ok(()), |until| write!(f, "; ends {until}"))
+                until.map_or(Ok(()), |until| write!(f, "; ends {until:.0}"))
             }
             Self::NoStrategy { release } => write!(f, "{release} is ready, and no strategy says how it gets here"),
             Self::Refused { release, why } => write!(f, "{release} is refused here: {why}"),
@@ -366,9 +366,9 @@ impl fmt::Display for Reason {
                 write!(f, "{release} runs on {have} of {of} targets in {environment}, and needs {need}")
             }
             Self::Soaking { environment, healthy, opens } => {
-                write!(f, "healthy in {environment} since {healthy}: opens {opens}")
+                write!(f, "healthy in {environment} since {healthy:.0}: opens {opens:.0}")
             }
-            Self::OutsideWindow { opens: Some(opens) } => write!(f, "outside the window: opens {opens}"),
+            Self::OutsideWindow { opens: Some(opens) } => write!(f, "outside the window: opens {opens:.0}"),
             Self::OutsideWindow { opens: None } => write!(f, "outside the window, which never opens again"),
             Self::AwaitingApproval { release, given, need, from, except } => {
                 write!(f, "{} of {need} approvals for {release}", given.len())?;
@@ -401,7 +401,7 @@ impl fmt::Display for Reason {
             Self::Deploying { targets, until } => {
                 let targets: Vec<_> = targets.iter().map(ToString::to_string).collect();
                 write!(f, "declared in Git, and not running yet on {}", targets.join(", "))?;
-                until.map_or(Ok(()), |until| write!(f, "; has until {until}"))
+                until.map_or(Ok(()), |until| write!(f, "; has until {until:.0}"))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use weir_core::{PromotionKey, promotion_name};
+use weir_core::{PipelineKey, PromotionKey, promotion_name};
 use weir_ports::Signature;
 
 /// How an engine works.
@@ -23,6 +23,12 @@ impl Settings {
     /// The usual ones, with commits by this author.
     pub fn new(author: Signature) -> Self {
         Self { author, poll: SignedDuration::from_secs(30), at_once: 256, address: None }
+    }
+
+    /// Where a person looks at a pipeline.
+    pub(crate) fn page_of(&self, pipeline: &PipelineKey) -> Option<String> {
+        let address = self.address.as_deref()?.trim_end_matches('/');
+        Some(format!("{address}/pipelines/{}/{}", pipeline.namespace, pipeline.name))
     }
 
     pub(crate) fn address_of(&self, proposal: &PromotionKey) -> Option<Arc<str>> {

@@ -134,8 +134,15 @@ impl World {
                 }
             }
             CatalogNotice::Problems(problems) => {
-                for problem in problems.iter().filter(|problem| !index.problems.contains(problem)) {
-                    tracing::warn!(%problem, "a definition is wrong; what it said last stays in force");
+                for flaw in problems.iter().filter(|problem| !index.problems.contains(problem)) {
+                    let defined =
+                        |key: &PipelineKey| index.pipelines.get(key).is_some_and(|it| it.definition().is_some());
+                    let meanwhile = match (flaw.unread, flaw.pipelines.iter().any(defined)) {
+                        (false, _) => "a definition has no effect",
+                        (true, true) => "a definition is wrong; what it said last stays in force",
+                        (true, false) => "a definition is wrong; nothing that it says is in force",
+                    };
+                    tracing::warn!(problem = %flaw, "{meanwhile}");
                 }
                 index.problems = problems;
                 // What could not be decided on because of them may be now.

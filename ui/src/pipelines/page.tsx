@@ -140,10 +140,14 @@ function Row({ pipeline }: { pipeline: PipelineSummary }) {
         <p className="flex flex-wrap gap-x-2 text-sm text-muted">
           {namespace}
           {pipeline.suspended && <Badge tone="plain">suspended</Badge>}
-          {!pipeline.defined && <Badge tone="plain">no longer defined</Badge>}
+          {pipeline.unread && <Badge tone="bad">cannot be read</Badge>}
+          {!pipeline.defined && !pipeline.unread && <Badge tone="plain">no longer defined</Badge>}
         </p>
       </div>
-      <ol className="flex min-w-0 flex-1 flex-wrap gap-2">
+      {pipeline.unread && (
+        <p className="min-w-0 flex-1 self-center text-sm wrap-anywhere text-bad">{pipeline.unread}</p>
+      )}
+      <ol className="flex min-w-0 flex-1 flex-wrap gap-2 empty:hidden">
         {pipeline.environments.map((environment) => (
           <Cell key={environment.name} environment={environment} />
         ))}

@@ -28,7 +28,7 @@ pub(crate) fn in_words(pattern: &str) -> Option<&'static str> {
         ENVIRONMENT => "letters, digits, `-`, `_` and `.`, with a letter or digit at both ends",
         NAME => "lowercase letters, digits, `-` and `.`, with a letter or digit at both ends",
         NAMESPACE => "lowercase letters, digits and `-`, with a letter or digit at both ends",
-        REPOSITORY => "`https://…`, `ssh://…`, `file://…` or `user@host:path`",
+        REPOSITORY => "`https://…`, `http://…`, `ssh://…`, `file://…` or `user@host:path`",
         COMMIT => "a full commit id: 40 or 64 lowercase hexadecimal digits",
         WHEN => "`any`, `all`, a count from 1, or a percentage from `1%` to `100%`",
         WORKLOAD => "`HelmRelease/NAME` or `Kustomization/NAME`",

@@ -288,10 +288,13 @@ fn moment(value: &Value, pointer: &str) -> String {
 /// One row for each environment; the pipeline's name stands in all of them, so that rows can be searched.
 fn pipeline(item: &Value) -> Vec<Vec<String>> {
     let suspended = item.pointer("/suspended") == Some(&Value::Bool(true));
+    let unread = item.get("unread").is_some();
     let deleted = item.pointer("/defined") == Some(&Value::Bool(false));
     let row = |environment: &Value| {
         let mut holds: Vec<_> = list(environment, "/holds").iter().filter_map(Value::as_str).collect();
-        if deleted {
+        if unread {
+            holds.insert(0, "unread");
+        } else if deleted {
             holds.insert(0, "deleted");
         }
         if suspended && !holds.contains(&"Suspended") {
@@ -307,7 +310,14 @@ fn pipeline(item: &Value) -> Vec<Vec<String>> {
             or_dash(once(holds)),
         ]
     };
-    list(item, "/environments").iter().map(row).collect()
+    let rows: Vec<_> = list(item, "/environments").iter().map(row).collect();
+    if rows.is_empty() && unread {
+        // Nothing is known of it but that.
+        let dash = || "-".to_owned();
+        let why = "its definition cannot be read: `weir get problems`".to_owned();
+        return vec![vec![text(item, "/namespace"), text(item, "/name"), dash(), dash(), dash(), dash(), why]];
+    }
+    rows
 }
 
 fn promotion(item: &Value) -> Vec<Vec<String>> {

@@ -169,7 +169,9 @@ impl fmt::Display for Remedy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Resume => write!(f, "resume the pipeline"),
-            Self::Unfreeze { freeze, until: Some(until) } => write!(f, "lift freeze `{freeze}`, or wait until {until}"),
+            Self::Unfreeze { freeze, until: Some(until) } => {
+                write!(f, "lift freeze `{freeze}`, or wait until {until:.0}")
+            }
             Self::Unfreeze { freeze, until: None } => write!(f, "lift freeze `{freeze}`"),
             Self::Configure => write!(f, "set `promotion.strategy` for the environment or the pipeline"),
             Self::Ask { release } => write!(f, "ask for {release} by name, or deploy a newer release"),
@@ -186,12 +188,12 @@ impl fmt::Display for Remedy<'_> {
             Self::LowerWhen { environment, of } => {
                 write!(f, "lower `promotion.when`: {environment} has no more than {of} of them")
             }
-            Self::Wait { until } => write!(f, "wait until {until}"),
+            Self::Wait { until } => write!(f, "wait until {until:.0}"),
             Self::ChangeWindow => write!(f, "change the window"),
             Self::Approve { release, missing, from } => write!(f, "approve {release}: {missing} more of {from}"),
             Self::AddMarker => write!(f, "mark the version's place in the repository"),
             Self::NameWorkload { place } => write!(f, "add `\"workload\": \"KIND/NAME\"` to the marker at {place}"),
-            Self::Retry { at } => write!(f, "tried again {at}"),
+            Self::Retry { at } => write!(f, "tried again {at:.0}"),
             Self::ResolveByHand { proposal } => {
                 write!(f, "merge or close {proposal} by hand, or delete its branch")
             }

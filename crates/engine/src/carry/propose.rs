@@ -66,7 +66,8 @@ impl<P: Ports> Carrier<'_, P> {
         let now = self.ports.clock().now();
         let body = self.world.look(&promotion.key.pipeline, |known| {
             let (pipeline, snapshot) = (known.pipeline(), known.snapshot());
-            let source = words::Source { pipeline, snapshot, now, address: self.settings.address.as_deref() };
+            let source =
+                words::Source { pipeline, snapshot, now, page: self.settings.page_of(&promotion.key.pipeline) };
             words::body(promotion, &edited.edits, &source)
         });
         body.unwrap_or_default()

@@ -121,7 +121,7 @@ impl<P: Ports> Carrier<'_, P> {
         };
         let held = load.promotion.holds.iter().find(ours);
         let sentence = held.map_or_else(|| "nothing holds it".to_owned(), |hold| hold.reason.to_string());
-        let shown = Shown { open: held.is_none(), sentence, url: self.settings.address.clone() };
+        let shown = Shown { open: held.is_none(), sentence, url: self.settings.page_of(&load.promotion.key.pipeline) };
         if self.memory.shows(&load.promotion.key, &found.head, &shown) {
             return Ok(());
         }

@@ -106,14 +106,15 @@ pub(super) struct Source<'a> {
     pub(super) pipeline: &'a Pipeline,
     pub(super) snapshot: &'a Snapshot,
     pub(super) now: Timestamp,
-    /// Where people find Weir.
-    pub(super) address: Option<&'a str>,
+    /// Where people look at the pipeline.
+    pub(super) page: Option<String>,
 }
 
 /// The explanation of a proposal, in Markdown: what changes, where, why it may, and what it leaves out.
 pub(super) fn body(promotion: &Promotion, edits: &[Edit], source: &Source<'_>) -> String {
     let Promotion { key, from, release, skips, .. } = promotion;
-    let Source { pipeline, snapshot, now, address } = *source;
+    let Source { pipeline, snapshot, now, page } = source;
+    let now = *now;
     let mut text =
         format!("Brings `{}` of pipeline `{}` from {from} to {}.\n\n", short(release), key.pipeline, key.environment);
     text.push_str("| file | now | then |\n|---|---|---|\n");
@@ -144,8 +145,8 @@ pub(super) fn body(promotion: &Promotion, edits: &[Edit], source: &Source<'_>) -
         let _ = write!(text, "\nReleases that it takes the place of: {}.\n", skipped.join(", "));
     }
     // An address of this machine tells others nothing.
-    if let Some(address) = address.filter(|address| !["127.0.0.1", "localhost"].iter().any(|it| address.contains(it))) {
-        let _ = write!(text, "\nWhat holds it, and what else is on its way: {address}\n");
+    if let Some(page) = page.as_ref().filter(|page| !["127.0.0.1", "localhost"].iter().any(|it| page.contains(it))) {
+        let _ = write!(text, "\nWhat holds it, and what else is on its way: {page}\n");
     }
     // The path in it is how the Weave controller and its programs find the pull request of an environment.
     let path = format!("{}/{}", key.pipeline, key.environment);

@@ -287,6 +287,21 @@ fn a_text_that_was_left_behind_by_a_crash_is_brought_up_to_date() {
 }
 
 #[test]
+fn whoever_lost_a_pipeline_in_the_middle_of_a_step_says_nothing_of_its_failure() {
+    story!(stage = Stage::with(on_a_forge()); {
+        stage.sim.forge.open_slowly(Duration::from_mins(1));
+        stage.report("dev", "1.1.0").await;
+        stage.until("the branch is there", || !stage.branches().is_empty()).await;
+        stage.own(false);
+        stage.sim.forge.set_down(true);
+        tokio::time::sleep(Duration::from_mins(5)).await;
+        assert_eq!(stage.promotion().unwrap().leg.facts.problem, None);
+        stage.own(true);
+        stage.until_held("ForgeUnavailable").await;
+    });
+}
+
+#[test]
 fn what_a_forge_tells_is_looked_at_at_once() {
     story!(stage = Stage::with(on_a_forge()); {
         stage.report("dev", "1.1.0").await;

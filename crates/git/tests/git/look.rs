@@ -7,6 +7,14 @@ use weir_ports::{ConfigRepos, RepoAccess, RepoError};
 use crate::world::{World, branch};
 
 #[tokio::test]
+async fn a_folder_of_the_machine_is_none_of_ours_where_that_is_not_allowed() {
+    let world = World::with(Settings { allow_folders: false, ..Settings::default() });
+    let refused = world.repos.look(&world.access(), &[]).await.unwrap_err();
+    assert!(matches!(refused, RepoError::Folder { .. }), "{refused}");
+    assert!(refused.to_string().contains("`--allow-file-repositories`"), "{refused}");
+}
+
+#[tokio::test]
 async fn branches_are_looked_up_on_the_server_in_the_order_asked_for() {
     let world = World::new();
     world.git(&["branch", "qa", "main"]);

@@ -105,7 +105,8 @@ impl Access for HubAccess {
     fn right(&self, what: Verb) -> String {
         let verbs: Vec<_> = verbs(what).iter().map(|verb| format!("`{verb}`")).collect();
         let (resource, group) = (weir_api::Pipeline::plural(&()), weir_api::Pipeline::group(&()));
-        format!("the RBAC verb {} on `{resource}` of the API group `{group}`", verbs.join(" and "))
+        let word = if verbs.len() == 1 { "verb" } else { "verbs" };
+        format!("the RBAC {word} {} on `{resource}` of the API group `{group}`", verbs.join(" and "))
     }
 }
 

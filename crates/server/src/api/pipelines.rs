@@ -1,5 +1,7 @@
 //! Pipelines.
 
+use std::collections::BTreeMap;
+
 use axum::{
     Json,
     extract::State,
@@ -81,16 +83,37 @@ pub(super) async fn list(
 ) -> Result<Json<Page<PipelineSummary>>, Problem> {
     let visible = caller.looks(&shared, which.namespace.as_ref()).await?;
     let after = paging.place()?.map(|place| place.parse::<PipelineKey>()).transpose().map_err(|_| unknown())?;
+    let unread = unread(&shared);
+    let nowhere = unread.iter().filter(|(key, _)| after.as_ref().is_none_or(|after| *key > after));
+    let nowhere: Vec<_> = nowhere.filter(|(key, _)| shared.world().look(key, |_| ()).is_none()).collect();
+    let mut nowhere = nowhere.into_iter().peekable();
     let mut page = Filling::new(&paging);
-    shared.world().scan(after.as_ref(), |key, known| {
+    let mut add = |key: &PipelineKey, summary: &dyn Fn() -> PipelineSummary| {
         let name = which.name.as_deref().is_none_or(|part| key.name.as_str().contains(part));
         if !name || !visible.sees(&key.namespace) {
             return true;
         }
-        let summary = PipelineSummary::new(known);
+        let summary = summary();
         !which.fits(&summary) || page.add(|| key.to_string(), || summary)
+    };
+    let mut is_full = false;
+    shared.world().scan(after.as_ref(), |key, known| {
+        while let Some((before, why)) = nowhere.next_if(|(it, _)| *it < key) {
+            is_full |= !add(before, &|| PipelineSummary::unread(before, why));
+        }
+        is_full = is_full || !add(key, &|| PipelineSummary::new(known, unread.get(key).map(String::as_str)));
+        !is_full
     });
+    if !is_full {
+        nowhere.all(|(key, why)| add(key, &|| PipelineSummary::unread(key, why)));
+    }
     Ok(Json(page.page(&visible)))
+}
+
+/// The pipelines with a definition that cannot be read, and why.
+fn unread(shared: &Shared) -> BTreeMap<PipelineKey, String> {
+    let flaws = shared.world().problems().into_iter().filter(|flaw| flaw.unread);
+    flaws.flat_map(|flaw| flaw.pipelines.into_iter().map(move |key| (key, flaw.problem.clone()))).collect()
 }
 
 /// Show everything about a pipeline.

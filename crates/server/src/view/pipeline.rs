@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use weir_core::{Application, Environment, Phase, Reason, Running, RunningState, plan};
+use weir_core::{Application, Environment, Phase, PipelineKey, Reason, Running, RunningState, plan};
 use weir_engine::Known;
 use weir_ports::Flaw;
 
@@ -22,8 +22,11 @@ pub(crate) struct PipelineSummary {
     /// The one workload that it promotes. Missing: whatever carries its label.
     #[serde(skip_serializing_if = "Option::is_none")]
     workload: Option<String>,
-    /// Whether it is still defined.
+    /// Whether a definition of it is in force.
     defined: bool,
+    /// What keeps its definition from being read. The one before it is still in force, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<String>,
     /// Nothing is written to Git while it is suspended.
     pub(crate) suspended: bool,
     /// Whether something failed, or waits for somebody to mend it.
@@ -82,16 +85,31 @@ pub(crate) struct PipelineView {
 
 impl PipelineSummary {
     /// Shows a pipeline as its records say. Nothing is planned for a list.
-    pub(crate) fn new(known: &Known) -> Self {
+    pub(crate) fn new(known: &Known, unread: Option<&str>) -> Self {
         let pipeline = known.pipeline();
         Self {
+            unread: unread.map(str::to_owned),
             namespace: pipeline.key.namespace.to_string(),
             name: pipeline.key.name.to_string(),
             workload: workload(known),
             defined: known.definition().is_some(),
             suspended: pipeline.suspended,
-            problem: pipeline.environments().iter().any(|it| is_a_problem(known, it)),
+            problem: unread.is_some() || pipeline.environments().iter().any(|it| is_a_problem(known, it)),
             environments: pipeline.environments().iter().map(|it| EnvironmentSummary::new(known, it)).collect(),
+        }
+    }
+
+    /// A pipeline of which nothing is known, but that its definition cannot be read.
+    pub(crate) fn unread(key: &PipelineKey, why: &str) -> Self {
+        Self {
+            namespace: key.namespace.to_string(),
+            name: key.name.to_string(),
+            workload: None,
+            defined: false,
+            unread: Some(why.to_owned()),
+            suspended: false,
+            problem: true,
+            environments: Vec::new(),
         }
     }
 }

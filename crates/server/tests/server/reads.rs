@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use weir_core::{Phase, Sighting};
 use weir_ports::{CatalogNotice, Flaw, Seen};
 
@@ -236,7 +236,24 @@ async fn a_pipeline_that_cannot_be_read_is_told_with_what_is_in_force() {
         let (place, problem) = (Some("there".to_owned()), "spec.environments[0]: no".to_owned());
         Flaw { pipelines: vec![key.parse().unwrap()], unread: true, place, problem }
     };
-    house.world.define(CatalogNotice::Problems(vec![flaw(PODINFO), flaw("default/new")]));
+    house.world.define(CatalogNotice::Problems(vec![flaw(PODINFO), flaw("default/new"), flaw("z/last")]));
+    let listed = house.get("/api/v1/pipelines").await.ok(200).json;
+    let told = |it: &Value| json!([it["name"], it["defined"], it["unread"], it["problem"]]);
+    let told: Vec<_> = listed["items"].as_array().unwrap().iter().map(told).collect();
+    let why = "spec.environments[0]: no";
+    let new = |name: &str| json!([name, false, why, true]);
+    assert_eq!(
+        told,
+        [new("new"), json!(["podinfo", true, why, true]), json!(["shop", true, null, false]), new("last")]
+    );
+    let mut names = Vec::new();
+    let mut next = Some(String::new());
+    while let Some(from) = next {
+        let page = house.get(&format!("/api/v1/pipelines?limit=1{from}")).await.ok(200);
+        names.extend(page.names().into_iter().map(str::to_owned));
+        next = page.json["continue"].as_str().map(|more| format!("&continue={more}"));
+    }
+    assert_eq!(names, ["new", "podinfo", "shop", "last"], "page by page");
     for path in ["", "/environments/dev", "/environments/dev/explain"] {
         let told = house.get(&format!("/api/v1/pipelines/default/new{path}")).await;
         let wanted = "pipeline `default/new` cannot be read: spec.environments[0]: no; no definition is in force";
