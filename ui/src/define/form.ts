@@ -26,7 +26,8 @@ export const WAYS = {
 
 export type Way = keyof typeof WAYS;
 
-export const FORGES = ["github", "gitlab", "gitea", "bitbucket-server", "bitbucket-cloud", "azure-devops"] as const;
+/** Those that Weir can open pull requests on. */
+export const FORGES = { gitea: "Gitea or Forgejo" } as const;
 
 export interface Form {
   namespace: string;
@@ -35,7 +36,7 @@ export interface Form {
   app: string;
   environments: Environment[];
   way: Way;
-  forge: (typeof FORGES)[number];
+  forge: keyof typeof FORGES;
   url: string;
   branch: string;
   secret: string;

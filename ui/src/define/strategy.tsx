@@ -2,8 +2,6 @@
 import { Select, Text, Wrong } from "./field";
 import { FORGES, type Form, hasRepository, WAYS, type Way } from "./form";
 
-const TYPES = Object.fromEntries(FORGES.map((it) => [it, it]));
-
 export function Strategy({ form, change }: { form: Form; change: (change: Partial<Form>) => void }) {
   const path = `spec.promotion.strategy.${form.way === "push" ? "push" : "pull-request"}`;
   return (
@@ -14,7 +12,7 @@ export function Strategy({ form, change }: { form: Form; change: (change: Partia
         <Select
           label="Forge"
           value={form.forge}
-          options={TYPES}
+          options={FORGES}
           onChange={(forge) => change({ forge: forge as Form["forge"] })}
         />
       )}

@@ -27,8 +27,9 @@ pub(super) struct Kept {
     definitions_forge: Option<String>,
 }
 
+/// Those that Weir can open pull requests on.
 fn forges() -> PossibleValuesParser {
-    PossibleValuesParser::new(["github", "gitlab", "gitea", "bitbucket-server", "bitbucket-cloud", "azure-devops"])
+    PossibleValuesParser::new(["gitea"])
 }
 
 impl Kept {
