@@ -127,6 +127,17 @@ async fn a_target_whose_cluster_is_not_defined_says_so_in_the_status() {
     let cluster = format!("{}/prod-1", parsed(&key).namespace);
     let words = format!("there is no GitopsCluster `{cluster}`; Weir knows this target by signed events only");
     assert_eq!(status["environments"]["prod"]["targets"][0]["message"], words);
+
+    // On Weir's own cluster it is Flux that may be missing.
+    let key = ground.pipeline("local").await;
+    let pipeline = self::pipeline(&ground, "local").await;
+    let undefined = pipeline.environments()[0].targets.iter().cloned().collect();
+    let snapshot = Snapshot { undefined, ..Snapshot::default() };
+    let shown = Shown { generation: 1, pipeline: &pipeline, snapshot: &snapshot, problems: &[], now: second(100) };
+    assert_eq!(Publisher::new(ground.store()).publish(&shown).await.unwrap(), Published::Written, "{key}");
+    let status = ground.pipelines().get("local").await.unwrap().data["status"].clone();
+    let words = "Flux is not on this cluster; Weir knows this target by signed events only";
+    assert_eq!(status["environments"]["dev"]["targets"][0]["message"], words);
 }
 
 #[tokio::test]

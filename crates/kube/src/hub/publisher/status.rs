@@ -50,6 +50,12 @@ impl Shown<'_> {
         }
     }
 
+    /// That a target on Weir's own cluster is not watched, because nothing of Flux is there.
+    fn remark(&self, target: &TargetKey) -> Option<String> {
+        let is_here = target.cluster.is_none() && self.snapshot.undefined.contains(target);
+        is_here.then(|| "Flux is not on this cluster; Weir knows this target by signed events only".to_owned())
+    }
+
     fn target(
         &self,
         environment: &Environment,
@@ -70,7 +76,7 @@ impl Shown<'_> {
             ready: unreachable.is_none() && known.is_some_and(|known| known.healthy_since.is_some()),
             revision: known.and_then(|known| known.release.as_ref()).map(ToString::to_string),
             error: unreachable.map(|unreachable| unreachable.error.to_string()),
-            message: self.snapshot.remark(target),
+            message: self.snapshot.remark(target).or_else(|| self.remark(target)),
             workloads: (!running.is_empty()).then(|| running.iter().take(WORKLOADS).map(workload).collect()),
         }
     }
