@@ -8,6 +8,25 @@ const root = createRootRoute({
   notFoundComponent: () => <Empty title="There is nothing here">Choose a page above.</Empty>,
 });
 
+/**
+ * A page in a file of its own. Once the first is there, the others are fetched in a quiet moment: who goes to one while the
+ * server is away finds it.
+ */
+const lazy: typeof lazyRouteComponent = (load, name) => {
+  const component = lazyRouteComponent(load, name);
+  waiting.push(() => void component.preload?.());
+  return component;
+};
+const waiting: (() => void)[] = [];
+
+window.addEventListener("load", () => {
+  const fetchAll = () => {
+    for (const fetchOne of waiting) fetchOne();
+  };
+  if ("requestIdleCallback" in window) requestIdleCallback(fetchAll, { timeout: 5000 });
+  else setTimeout(fetchAll, 1000);
+});
+
 const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
 
 export interface ListSearch {
@@ -32,64 +51,64 @@ const pages = [
     getParentRoute: () => root,
     path: "/",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pipelines/page"), "PipelinesPage"),
+    component: lazy(() => import("./pipelines/page"), "PipelinesPage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/fleet",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./versions/fleet"), "FleetPage"),
+    component: lazy(() => import("./versions/fleet"), "FleetPage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/versions",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./versions/page"), "VersionsPage"),
+    component: lazy(() => import("./versions/page"), "VersionsPage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/pipelines/$namespace/$name",
-    component: lazyRouteComponent(() => import("./pipeline/page"), "PipelinePage"),
+    component: lazy(() => import("./pipeline/page"), "PipelinePage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/pipelines/$namespace/$name/history/$environment",
-    component: lazyRouteComponent(() => import("./promotion/history"), "HistoryPage"),
+    component: lazy(() => import("./promotion/history"), "HistoryPage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/promotions",
-    component: lazyRouteComponent(() => import("./promotion/list"), "PromotionsPage"),
+    component: lazy(() => import("./promotion/list"), "PromotionsPage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/promotions/$namespace/$name",
-    component: lazyRouteComponent(() => import("./promotion/page"), "PromotionPage"),
+    component: lazy(() => import("./promotion/page"), "PromotionPage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/proposals",
-    component: lazyRouteComponent(() => import("./proposal/list"), "ProposalsPage"),
+    component: lazy(() => import("./proposal/list"), "ProposalsPage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/proposals/$namespace/$name",
-    component: lazyRouteComponent(() => import("./proposal/page"), "ProposalPage"),
+    component: lazy(() => import("./proposal/page"), "ProposalPage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/define",
-    component: lazyRouteComponent(() => import("./define/page"), "DefinePage"),
+    component: lazy(() => import("./define/page"), "DefinePage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/drafts/$namespace/$name",
-    component: lazyRouteComponent(() => import("./define/draft"), "DraftPage"),
+    component: lazy(() => import("./define/draft"), "DraftPage"),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/freezes",
-    component: lazyRouteComponent(() => import("./freezes/page"), "FreezesPage"),
+    component: lazy(() => import("./freezes/page"), "FreezesPage"),
   }),
 ] as const;
 

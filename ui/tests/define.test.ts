@@ -75,7 +75,7 @@ test("a pipeline is defined in the form, proposed, merged, and appears", async (
   await dialog.getByText("pipelines/default/shop.yaml").waitFor();
   await dialog.getByText("weir/define/default/shop into main").waitFor();
   await dialog.getByRole("textbox", { name: /Why/ }).fill("we open a shop");
-  await dialog.getByRole("button", { name: "Propose …" }).click();
+  await dialog.getByRole("button", { name: "Propose" }).click();
 
   await page.getByRole("heading", { name: "Define pipeline default/shop" }).waitFor();
   await page.getByText("we open a shop").waitFor();
@@ -100,23 +100,55 @@ test("a pipeline is defined in the form, proposed, merged, and appears", async (
 });
 
 /** Fills in as little as a pipeline needs. */
-async function fill(page: Page, name: string) {
+async function fill(page: Page, name: string, verdict = "Nothing is wrong with it") {
   await field(page, "Name of the pipeline").fill(name);
   await field(page, "Name of the application").fill(name);
   await page.getByRole("combobox", { name: "By" }).selectOption("none");
   for (const environment of ["dev", "prod"]) {
     await field(page, `Namespace there of target 1 of ${environment}`).fill(`${name}-${environment}`);
   }
-  await page.getByText("Nothing is wrong with it").waitFor();
+  await page.getByText(verdict).waitFor();
 }
 
 test("what is there already is refused, and said so", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${demo.url}/define`);
-  await fill(page, "podinfo");
+  await fill(page, "podinfo", "1 finding");
+  await page.getByText("there is a pipeline of this name already").first().waitFor();
+  expect(await page.getByRole("button", { name: "Propose …" }).isDisabled()).toBe(true);
+  // Whoever is not told in time is told by the server.
+  const manifest = (
+    await page
+      .getByRole("region", { name: "The definition, in YAML" })
+      .locator("li > span:nth-child(2)")
+      .allTextContents()
+  ).join("\n");
+  const refused = await fetch(`${demo.url}/api/v1/drafts`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ manifest }),
+  });
+  expect([refused.status, ((await refused.json()) as { detail: string }).detail]).toEqual([
+    409,
+    expect.stringContaining("there is a pipeline `default/podinfo` already"),
+  ]);
+  await page.context().close();
+});
+
+test("who takes the place of another's proposal is told whose it is", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${demo.url}/define`);
+  await fill(page, "twice");
   await page.getByRole("button", { name: "Propose …" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Propose …" }).click();
-  await page.getByRole("alert").getByText("there is a pipeline `default/podinfo` already").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Propose" }).click();
+  await page.getByRole("button", { name: "Merge" }).waitFor();
+  await page.goto(`${demo.url}/define`);
+  await fill(page, "twice");
+  await page.getByRole("button", { name: "Propose …" }).click();
+  await page
+    .getByRole("dialog")
+    .getByText(/has proposed one of this name .* This takes its place/)
+    .waitFor();
   await page.context().close();
 });
 
@@ -142,7 +174,7 @@ test("a viewer is told, and not offered it", async () => {
   await page.goto(`${demo.url}/define`);
   await fill(page, "web");
   await page.getByRole("button", { name: "Propose …" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Propose …" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Propose" }).click();
   await page.getByRole("button", { name: "Merge" }).waitFor();
   await page.context().close();
   await demo.pause();

@@ -54,6 +54,10 @@ class Running {
     await this.ended;
   }
 
+  signal(signal: NodeJS.Signals) {
+    this.child.kill(signal);
+  }
+
   /** For those who end when nobody talks to them any more. */
   async leave() {
     this.child.stdin?.end();
@@ -123,6 +127,11 @@ export class Demo {
 
   release(version: string, ...more: string[]) {
     execFileSync(WEIR, ["demo", "release", version, ...more, "--folder", join(this.folder, "demo")], QUIET);
+  }
+
+  /** Tells the server something that it cannot refuse. */
+  signal(signal: NodeJS.Signals) {
+    this.running?.signal(signal);
   }
 
   /** The server and everything else end; what they have written stays. */

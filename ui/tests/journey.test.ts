@@ -1,7 +1,7 @@
 /** The journey of the demo, by mouse and by keyboard: a release is seen to arrive, approved, merged, and reaches prod. */
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Demo, entry, environment, openBrowser, openPage, runs } from "./house";
+import { Demo, entry, environment, eventually, openBrowser, openPage, runs } from "./house";
 
 let browser: Browser;
 let demo: Demo;
@@ -96,7 +96,7 @@ test("by keyboard alone, with what is rejected and frozen", async () => {
   await byKeyboard(page.getByRole("button", { name: "Freeze …" }));
   const freeze = page.getByRole("dialog", { name: "Stop promotions" });
   await freeze.getByLabel(/Why/).fill("it is Friday");
-  await byKeyboard(freeze.getByRole("button", { name: "Freeze …" }));
+  await byKeyboard(freeze.getByRole("button", { name: "Freeze" }));
   await page.getByRole("cell", { name: "it is Friday" }).waitFor();
   await byKeyboard(page.getByRole("link", { name: "Pipelines" }));
   await byKeyboard(page.getByRole("link", { name: "podinfo" }));
@@ -116,5 +116,29 @@ test("by keyboard alone, with what is rejected and frozen", async () => {
   await byKeyboard(reject.getByRole("button", { name: "Reject" }));
   await entry(page, "qa").getByText("Rejected", { exact: true }).waitFor();
   await environment(page, "qa").getByText("Shall not come again: 1").waitFor();
+  expect(wrong).toEqual([]);
+});
+
+test("what is confirmed is what was looked at, whatever comes meanwhile", async () => {
+  const { page, wrong } = await openPage(browser);
+  const sent: unknown[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("/approve")) sent.push(request.postDataJSON());
+  });
+  await page.goto(`${demo.url}/pipelines/default/podinfo`);
+  demo.release("6.4.0");
+  await merge(page, byMouse, "qa");
+  await entry(page, "prod").getByRole("button", { name: "Approve" }).click();
+  const dialog = page.getByRole("dialog", { name: "Approve 6.4.0 for prod" });
+  await dialog.waitFor();
+  const other = await openPage(browser);
+  await other.page.goto(`${demo.url}/pipelines/default/podinfo`);
+  demo.release("6.5.0");
+  await merge(other.page, byMouse, "qa");
+  await dialog.getByRole("alert").getByText('by now it would be "Approve 6.5.0 for prod"').waitFor();
+  await dialog.getByLabel(/Why/).fill("I looked at 6.4.0");
+  await dialog.getByRole("button", { name: "Approve" }).click();
+  await eventually("it is asked for", () => sent.length > 0);
+  expect(sent).toEqual([{ version: "6.4.0", why: "I looked at 6.4.0" }]);
   expect(wrong).toEqual([]);
 });

@@ -23,11 +23,30 @@ test("a lost connection is shown, and resumed without a reload", async () => {
   await page.evaluate("window.stayed = true");
   await demo.pause();
   await page.getByText("Connection lost").waitFor();
+  // Pages that nobody has been to are there all the same, and say that there is nothing to show.
+  await page.getByRole("link", { name: "Versions" }).click();
+  await page.getByText("The server does not answer.").waitFor();
+  await page.goBack();
+  await runs(page, "dev", "6.0.0");
   demo.release("6.1.0");
   await demo.begin();
   await page.getByRole("status").getByText("Live").waitFor();
   await runs(page, "dev", "6.1.0");
   expect(await page.evaluate("window.stayed")).toBe(true);
+});
+
+test("a server that has hung is noticed, and so is its return", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${demo.url}/pipelines/default/podinfo`);
+  await page.getByRole("status").getByText("Live").waitFor();
+  demo.signal("SIGSTOP");
+  try {
+    await page.getByText("Connection lost").waitFor({ timeout: 90_000 });
+  } finally {
+    demo.signal("SIGCONT");
+  }
+  await page.getByRole("status").getByText("Live").waitFor();
+  await page.context().close();
 });
 
 test("who may only look is offered nothing else, and who may approve is", async () => {

@@ -7,7 +7,7 @@ use axum::{
     extract::{MatchedPath, OriginalUri, Request, State},
     http::{
         HeaderValue, StatusCode,
-        header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS},
+        header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS},
     },
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
@@ -83,8 +83,15 @@ fn secure(document: &mut utoipa::openapi::OpenApi) {
     }
 }
 
-async fn nowhere(request: Request) -> Problem {
-    Problem::not_found(format!("there is nothing at `{}`", path(&request)))
+/// There is nothing. People who look with a browser are told that on a page.
+async fn nowhere(request: Request) -> Response {
+    let accepted = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let path = path(&request);
+    if accepted.contains("text/html") && !path.starts_with("/api/") && !is_event(path) && !path.starts_with("/assets/")
+    {
+        return ui::missing(request.headers()).await;
+    }
+    Problem::not_found(format!("there is nothing at `{path}`")).into_response()
 }
 
 async fn not_like_that(request: Request) -> Problem {

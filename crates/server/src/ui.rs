@@ -72,6 +72,13 @@ async fn page(headers: HeaderMap) -> Response {
     response
 }
 
+/// The page, which says that there is nothing at an address that it does not know.
+pub(crate) async fn missing(headers: &HeaderMap) -> Response {
+    let mut response = page(headers.clone()).await;
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
 /// A file, compressed where that is understood.
 fn file(path: &str, headers: &HeaderMap) -> Response {
     let zipped = takes_gzip(headers).then(|| Files::get(&format!("{path}.gz"))).flatten();

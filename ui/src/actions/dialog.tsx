@@ -1,6 +1,7 @@
 /** A question before something is done: what will happen, and why it is wanted. The answer of the server is shown as it is. */
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { told } from "../shell/told";
 
 export interface Asked {
   /** Why, in their words. */
@@ -9,26 +10,32 @@ export interface Asked {
   fields: FormData;
 }
 
-export function Action({
-  label,
-  title,
-  children,
-  act,
-  needsReason = false,
-  primary = false,
-  disabled,
-}: {
+interface What {
   label: string;
   title: string;
+  /** Exactly what it is about, such as a commit, if the title does not tell that. */
+  about?: string;
   /** What will happen, and what has to be said. */
   children: ReactNode;
   act: (asked: Asked) => Promise<unknown>;
   needsReason?: boolean;
+}
+
+export function Action({
+  primary = false,
+  disabled,
+  names,
+  ...what
+}: What & {
   primary?: boolean;
   /** Why it cannot be done now. */
   disabled?: string | undefined;
+  /** Which of several it is, for those who do not see where it stands. */
+  names?: string;
 }) {
-  const [open, setOpen] = useState(false);
+  // What is confirmed is what was looked at, whatever the page shows meanwhile.
+  const [asked, setAsked] = useState<What>();
+  const has = asked && (asked.about ?? asked.title) !== (what.about ?? what.title);
   return (
     <>
       <button
@@ -36,15 +43,12 @@ export function Action({
         className={`button ${primary ? "primary" : ""}`}
         disabled={disabled !== undefined}
         title={disabled}
-        onClick={() => setOpen(true)}
+        onClick={() => setAsked(what)}
       >
-        {label}
+        {what.label}
+        {names && <span className="sr-only"> {names}</span>}
       </button>
-      {open && (
-        <Question title={title} label={label} act={act} needsReason={needsReason} close={() => setOpen(false)}>
-          {children}
-        </Question>
-      )}
+      {asked && <Question {...asked} changed={has ? what.title : undefined} close={() => setAsked(undefined)} />}
     </>
   );
 }
@@ -54,22 +58,33 @@ function Question({
   label,
   children,
   act,
-  needsReason,
+  needsReason = false,
+  changed,
   close,
-}: {
-  title: string;
-  label: string;
-  children: ReactNode;
-  act: (asked: Asked) => Promise<unknown>;
-  needsReason: boolean;
+}: What & {
+  /** What it would be about by now, if that is something else. */
+  changed: string | undefined;
   close: () => void;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  const acting = useMutation({ mutationFn: act, onSuccess: close });
+  const last = label.replace(/ …$/, "");
+  const busy = useRef(false);
+  const acting = useMutation({
+    mutationFn: act,
+    onSuccess: () => {
+      close();
+      told(`Done: ${title}`);
+    },
+    onSettled: () => {
+      busy.current = false;
+    },
+  });
   useEffect(() => dialog.current?.showModal(), []);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    if (busy.current) return;
+    busy.current = true;
     const fields = new FormData(event.currentTarget);
     acting.mutate({ why: String(fields.get("why") ?? "").trim(), fields });
   };
@@ -78,6 +93,8 @@ function Question({
       ref={dialog}
       aria-labelledby={heading}
       onClose={close}
+      // What is being asked for is not taken back by that.
+      onCancel={(event) => acting.isPending && event.preventDefault()}
       className="card m-auto w-full max-w-lg p-0 text-ink backdrop:bg-black/40"
     >
       <form onSubmit={submit} className="flex flex-col gap-4 p-5">
@@ -85,6 +102,12 @@ function Question({
           {title}
         </h2>
         {children}
+        {changed !== undefined && (
+          <p role="alert" className="text-wait">
+            It has changed since you opened this{changed === title ? "" : `: by now it would be "${changed}"`}. What is
+            asked for is still what stands here; cancel to look again.
+          </p>
+        )}
         <label className="flex flex-col gap-1">
           <span>
             Why{" "}
@@ -100,11 +123,11 @@ function Question({
           </p>
         )}
         <div className="flex justify-end gap-2">
-          <button type="button" className="button" onClick={() => dialog.current?.close()}>
+          <button type="button" className="button" disabled={acting.isPending} onClick={() => dialog.current?.close()}>
             Cancel
           </button>
           <button type="submit" className="button primary" disabled={acting.isPending}>
-            {acting.isPending ? "Asking …" : label}
+            {acting.isPending ? "Asking …" : last}
           </button>
         </div>
       </form>

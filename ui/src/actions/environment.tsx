@@ -110,8 +110,15 @@ export function Promote(place: Place) {
         ))}
       </datalist>
       <p>
-        It has to have run somewhere in this pipeline, and may be an older one. {environment.name} runs{" "}
-        <b className="font-mono">{environment.runs?.name ?? "nothing yet"}</b>. Gates and freezes count for it, too.
+        {environment.name} runs <b className="font-mono">{environment.runs?.name ?? "nothing yet"}</b>; what you name
+        takes its place, even if it is older. It has to have run somewhere in this pipeline. Gates and freezes count for
+        it, too. {next(environment)}
+        {environment.promotion?.live && (
+          <>
+            {" "}
+            <b className="font-mono">{environment.promotion.release.name}</b>, which is on its way, gives way to it.
+          </>
+        )}
       </p>
       {environment.gates.length > 0 && (
         <ul className="list-disc pl-5 text-sm text-muted">

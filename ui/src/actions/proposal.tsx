@@ -17,6 +17,7 @@ export function MergeProposal({ proposal }: { proposal: Proposal }) {
       label="Merge"
       primary
       title={`Merge ${release.name} into ${base}`}
+      about={head}
       disabled={holds[0]?.sentence}
       act={({ why }) => post(path(proposal, "merge"), { head, why: why || null })}
     >
@@ -42,6 +43,7 @@ export function ReviewProposal({ proposal, verdict }: { proposal: Proposal; verd
     <Action
       label={label}
       title={`${label}: ${proposal.title}`}
+      about={proposal.head}
       needsReason={verdict === "changesRequested"}
       act={({ why }) => post(path(proposal, "reviews"), { head: proposal.head, verdict, why: why || null })}
     >

@@ -99,7 +99,7 @@ export const definitions = queryOptions({
 });
 
 /** How often drafts are asked for while they are shown: they are in Git, and nobody tells when they change. */
-const DRAFTS = 15_000;
+const DRAFTS = 5_000;
 
 export const drafts = queryOptions({
   queryKey: ["drafts"],

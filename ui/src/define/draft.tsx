@@ -148,6 +148,7 @@ function Merge(decision: Decision) {
       label="Merge"
       primary
       title={`Merge the definition of ${draft.name} into ${draft.base}`}
+      about={draft.head}
       disabled={draft.ours ? undefined : "The commit is not Weir's: merge it with Git"}
       act={act}
     >
@@ -165,7 +166,7 @@ function Close(decision: Decision) {
   const act = useDecide(decision, "close");
   if (!may) return null;
   return (
-    <Action label="Close" title={`Close the draft of ${draft.name}`} needsReason act={act}>
+    <Action label="Close" title={`Close the draft of ${draft.name}`} about={draft.head} needsReason act={act}>
       <p>
         Branch <b className="font-mono wrap-anywhere">{draft.branch}</b> is removed, and with it what it says. It can be
         proposed anew.

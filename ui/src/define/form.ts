@@ -40,6 +40,8 @@ export interface Form {
   url: string;
   branch: string;
   secret: string;
+  /** The Secret that signs what is reported about its environments. */
+  events: string;
 }
 
 export const EMPTY: Form = {
@@ -56,6 +58,7 @@ export const EMPTY: Form = {
   url: "",
   branch: "main",
   secret: "",
+  events: "",
 };
 
 /** A number that nothing in the form has yet. */
@@ -108,7 +111,8 @@ export function yaml(form: Form): string {
 function promotion(form: Form): string[] {
   const head = ["  promotion:", "    strategy:"];
   if (form.way === "none") return [];
-  if (form.way === "notification") return [...head, "      notification: {}"];
+  const signed = form.events ? ["      secretRef:", `        name: ${scalar(form.events)}`] : [];
+  if (form.way === "notification") return [...head, "      notification: {}", ...signed];
   const isPush = form.way === "push";
   return [
     ...head,
@@ -117,6 +121,7 @@ function promotion(form: Form): string[] {
     `        url: ${scalar(form.url)}`,
     `        baseBranch: ${scalar(form.branch)}`,
     ...(form.secret ? ["        secretRef:", `          name: ${scalar(form.secret)}`] : []),
+    ...signed,
   ];
 }
 

@@ -7,19 +7,29 @@ import { distinct } from "../pipelines/summary";
 import { Definition } from "./definition";
 import { Environments } from "./environments";
 import { Select, Text } from "./field";
-import { type Checked, Found, useFindings } from "./findings";
+import { type Checked, type Finding, Found, useFindings } from "./findings";
 import { EMPTY, type Form, KINDS, kept, yaml } from "./form";
 import { Propose } from "./propose";
 import { Strategy } from "./strategy";
 
 const KIND_WORDS = Object.fromEntries(Object.keys(KINDS).map((it) => [it, it]));
 
+/** The definition begins with its name, so it is told there. */
+const TAKEN: Finding = {
+  line: 4,
+  column: 9,
+  path: "metadata.name",
+  message: "there is a pipeline of this name already; choose another, or change that one where it is defined",
+};
+
 export function DefinePage() {
   const [form, setForm] = useState(kept.load);
   const proposed = useRef(false);
   const { data } = useQuery(pipelines);
   const text = useMemo(() => yaml(form), [form]);
-  const checked = useFindings(text);
+  const linted = useFindings(text);
+  const taken = data?.some((it) => it.namespace === form.namespace && it.name === form.name);
+  const checked = taken ? { ...linted, findings: [...linted.findings, TAKEN] } : linted;
   useEffect(() => {
     if (!proposed.current) kept.save(form);
   }, [form]);
@@ -136,7 +146,12 @@ function CopyAndSave({ name, text }: { name: string; text: string }) {
         <button
           type="button"
           className="button"
-          onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(text))}
+          onClick={() =>
+            void navigator.clipboard.writeText(text).then(
+              () => setCopied(text),
+              () => setCopied("refused"),
+            )
+          }
         >
           Copy
         </button>
@@ -146,6 +161,7 @@ function CopyAndSave({ name, text }: { name: string; text: string }) {
       </button>
       <span role="status" className="text-sm text-muted">
         {copied === text && "Copied"}
+        {copied === "refused" && "The browser does not allow that here: save it, or mark the text and copy that."}
       </span>
     </>
   );

@@ -5,6 +5,7 @@ import { Action } from "../actions/dialog";
 import { post } from "../api/client";
 import { type Definitions, type Draft, definitions, draft, drafts } from "../api/queries";
 import { Answer } from "../parts/ask";
+import { Ago } from "../parts/time";
 import { useMay } from "../session/rights";
 import type { Checked } from "./findings";
 import type { Form } from "./form";
@@ -70,6 +71,8 @@ function Offered({
   const client = useQueryClient();
   const navigate = useNavigate();
   const { namespace, name } = form;
+  const { data } = useQuery(drafts);
+  const before = data?.find((it) => it.namespace === namespace && it.name === name);
   const fill = (pattern: string) => pattern.replace("NAMESPACE", namespace).replace("NAME", name);
   const act = async ({ why }: { why: string }) => {
     const made = await post<Draft>("/drafts", { manifest: text, why: why || null });
@@ -96,6 +99,11 @@ function Offered({
         <dt className="text-muted">Repository</dt>
         <dd className="wrap-anywhere">{kept.repository}</dd>
       </dl>
+      {before && (
+        <p className="text-wait">
+          {before.by} has proposed one of this name <Ago at={before.at} />, which waits still. This takes its place.
+        </p>
+      )}
       <p>The pipeline is there once it is merged, and whatever follows that repository has taken it in.</p>
     </Action>
   );

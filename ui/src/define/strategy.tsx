@@ -42,6 +42,15 @@ export function Strategy({ form, change }: { form: Form; change: (change: Partia
           </div>
         </>
       )}
+      {form.way !== "none" && (
+        <Text
+          label="Secret that signs its events"
+          path="spec.promotion.strategy.secretRef"
+          value={form.events}
+          onChange={(events) => change({ events })}
+          hint="Its name, in the pipeline's namespace. Needed for every cluster that Weir does not watch: what Flux or a build reports from there counts only if it is signed."
+        />
+      )}
       <Wrong path="spec.promotion" />
     </fieldset>
   );

@@ -1,8 +1,9 @@
 /** Stops, and setting and lifting them. */
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Action } from "../actions/dialog";
 import { post, send } from "../api/client";
-import { type Freeze, freezes } from "../api/queries";
+import { type Freeze, freezes, pipelines } from "../api/queries";
 import { Answer } from "../parts/ask";
 import { Badge } from "../parts/badge";
 import { Empty } from "../parts/state";
@@ -76,6 +77,40 @@ const FIELDS = [
   ["release", "Only this version"],
 ] as const;
 
+/** What is stopped, and how much that is now: a mistyped name stops nothing. */
+function Selection() {
+  const [wanted, setWanted] = useState<Partial<Record<string, string>>>({});
+  const { data } = useQuery(pipelines);
+  const is = (name: string, found: string) => !wanted[name] || wanted[name] === found;
+  const stopped = (data ?? []).filter(
+    (it) =>
+      is("namespace", it.namespace) &&
+      is("pipeline", it.name) &&
+      // Nothing is promoted into the first.
+      (!wanted["environment"] || it.environments.slice(1).some((each) => each.name === wanted["environment"])),
+  );
+  const count = stopped.length;
+  return (
+    <>
+      {FIELDS.map(([name, label]) => (
+        <label key={name} className="flex flex-col gap-1">
+          {label}
+          <input
+            name={name}
+            className="field"
+            onChange={(event) => setWanted({ ...wanted, [name]: event.target.value.trim() })}
+          />
+        </label>
+      ))}
+      <p role="status" className={count === 0 ? "text-wait" : ""}>
+        {count === 0
+          ? "That is no pipeline that is there now."
+          : `Stops ${count === 1 ? "1 pipeline" : `${count} pipelines`} now.`}
+      </p>
+    </>
+  );
+}
+
 function SetFreeze() {
   const may = useMaySomewhere("operate");
   if (!may) return null;
@@ -91,12 +126,7 @@ function SetFreeze() {
         While it is in force, nothing that it concerns is proposed or merged by Weir. What is left empty stops
         everything.
       </p>
-      {FIELDS.map(([name, label]) => (
-        <label key={name} className="flex flex-col gap-1">
-          {label}
-          <input name={name} className="field" />
-        </label>
-      ))}
+      <Selection />
       <label className="flex flex-col gap-1">
         Until (left empty: until somebody lifts it)
         <input name="until" type="datetime-local" className="field" />
@@ -111,6 +141,7 @@ function Lift({ freeze }: { freeze: Freeze }) {
   return (
     <Action
       label="Lift"
+      names={freeze.name}
       title={`Lift ${freeze.name}`}
       act={({ why }) => send(`/freezes/${freeze.name}`, { method: "DELETE" }, { why })}
     >

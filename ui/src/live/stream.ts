@@ -45,6 +45,9 @@ export interface Listener {
 
 const PAUSES = [500, 1000, 2000, 4000, 8000];
 
+/** The server gives a sign of life every 15 seconds. One that is silent for longer has hung. */
+const SILENCE = 35_000;
+
 /** Follows until it is told to stop. */
 export function follow(listener: Listener): () => void {
   const stop = new AbortController();
@@ -58,8 +61,9 @@ async function run(listener: Listener, signal: AbortSignal) {
   while (!signal.aborted) {
     try {
       const headers: Record<string, string> = last ? { "Last-Event-ID": last } : {};
-      const answer = await send("/events", { signal, headers });
-      for await (const heard of events(answer)) {
+      const watch = new Watch(signal);
+      const answer = await send("/events", { signal: watch.signal, headers });
+      for await (const heard of events(answer, watch)) {
         failures = 0;
         listener.connected();
         last = heard.id;
@@ -74,14 +78,41 @@ async function run(listener: Listener, signal: AbortSignal) {
   }
 }
 
-async function* events(answer: Response): AsyncGenerator<Heard> {
+/** Gives up on a connection that is silent for too long. */
+class Watch {
+  private readonly silent = new AbortController();
+  readonly signal: AbortSignal;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(stop: AbortSignal) {
+    this.signal = AbortSignal.any([stop, this.silent.signal]);
+    this.alive();
+  }
+
+  /** Something was heard. */
+  alive() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.silent.abort(new Error("silence")), SILENCE);
+  }
+
+  end() {
+    clearTimeout(this.timer);
+  }
+}
+
+async function* events(answer: Response, watch: Watch): AsyncGenerator<Heard> {
   if (!answer.body) return;
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new Parser();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield* parser.take(value);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      watch.alive();
+      yield* parser.take(value);
+    }
+  } finally {
+    watch.end();
   }
 }
 

@@ -15,6 +15,11 @@ export function Entry({ pipeline, environment }: { pipeline: Pipeline; environme
       </p>
       <div className="flex flex-col gap-3 border-l-2 border-line pl-4 lg:border-0 lg:px-1">
         <Coming promotion={promotion ?? undefined} candidate={plan.candidate?.name} />
+        {promotion && !promotion.live && plan.candidate && plan.holds.length > 0 && (
+          <p className="text-sm">
+            <b className="font-mono wrap-anywhere">{plan.candidate.name}</b> waits:
+          </p>
+        )}
         <Holds holds={plan.holds} />
         {strategy ? (
           <div className="flex flex-wrap gap-2">
@@ -41,14 +46,16 @@ function Coming({ promotion, candidate }: { promotion: Promotion | undefined; ca
         <Link
           to="/promotions/$namespace/$name"
           params={{ namespace: promotion.namespace, name: promotion.name }}
-          className="link font-mono"
+          className="link font-mono wrap-anywhere"
         >
           {promotion.release.name}
         </Link>
         <Phase phase={promotion.phase} />
         <ProposalLink promotion={promotion} />
       </p>
-      {candidate && candidate !== promotion.release.name && <p className="text-sm text-muted">{candidate} is next</p>}
+      {candidate && candidate !== promotion.release.name && promotion.live && (
+        <p className="text-sm wrap-anywhere text-muted">{candidate} is next</p>
+      )}
       {promotion.problem && <p className="mt-1 text-sm wrap-anywhere text-bad">{promotion.problem.message}</p>}
     </div>
   );

@@ -70,13 +70,13 @@ function TargetCard({ target, at }: { target: Target; at: At }) {
   return (
     <li className="rounded border border-line p-2 text-sm [contain-intrinsic-size:auto_4rem] [content-visibility:auto]">
       <p className="flex flex-wrap items-center gap-x-2">
-        <span className="min-w-0 flex-1 truncate" title={target.name}>
+        <span className="min-w-0 flex-1 wrap-anywhere" title={target.name}>
           {target.cluster ?? "this cluster"} <span className="text-muted">/ {target.namespace}</span>
         </span>
         <Badge tone={sign}>{words}</Badge>
       </p>
       <p>
-        <span className="font-mono">{target.release?.name ?? "–"}</span>
+        <span className="font-mono wrap-anywhere">{target.release?.name ?? "–"}</span>
         {target.healthySince && (
           <span className="text-muted">
             {" "}
@@ -90,7 +90,7 @@ function TargetCard({ target, at }: { target: Target; at: At }) {
           {target.unreachable.error} (<For since={target.unreachable.since} />)
         </p>
       )}
-      {target.message && <p className="text-wait wrap-anywhere">{target.message}</p>}
+      {target.message && <p className="wrap-anywhere text-muted">{target.message}</p>}
       <Workloads
         workloads={target.workloads}
         at={target.detection === "watch" ? { ...at, target: target.name } : undefined}
@@ -114,7 +114,7 @@ function Workloads({ workloads, at }: { workloads: Workload[]; at?: Omit<Place, 
           <li key={`${workload.kind}/${workload.name}`}>
             <p>
               <Sign tone={STATES[workload.state] ?? "plain"} /> {workload.kind}/{workload.name}{" "}
-              <span className="font-mono">{workload.version ?? "–"}</span>{" "}
+              <span className="font-mono wrap-anywhere">{workload.version ?? "–"}</span>{" "}
               <span className="text-muted">{workload.state}</span>
             </p>
             {workload.message && <p className="pl-4 text-bad wrap-anywhere">{workload.message}</p>}

@@ -9,6 +9,7 @@ import { Badge } from "../parts/badge";
 import { Ago } from "../parts/time";
 import { Entry } from "./entry";
 import { EnvironmentColumn } from "./environment";
+import { Frozen } from "./frozen";
 import { Manifest } from "./manifest";
 import { Triggers } from "./triggers";
 
@@ -34,14 +35,14 @@ function Whole({ pipeline }: { pipeline: Pipeline }) {
         </Link>
       </nav>
       <div className="mb-4 flex flex-wrap items-center gap-3">
-        <h1 className="text-xl font-semibold">{pipeline.name}</h1>
+        <h1 className="text-xl font-semibold wrap-anywhere">{pipeline.name}</h1>
         {pipeline.suspended && <Badge tone="plain">suspended</Badge>}
         {!pipeline.defined && <Badge tone="plain">no longer defined</Badge>}
         <p className="text-muted">
           {pipeline.workload ?? "everything that carries its label"}
           {pipeline.nextCheck && (
             <>
-              ; time changes something <Ago at={pipeline.nextCheck} />
+              ; a gate or a freeze opens or ends <Ago at={pipeline.nextCheck} />
             </>
           )}
         </p>
@@ -49,6 +50,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }) {
           <SuspendOrResume pipeline={pipeline} />
         </div>
       </div>
+      <Frozen pipeline={pipeline} />
       {problems.length > 0 && (
         <section role="alert" className="card mb-4 border-bad p-4">
           <h2 className="font-semibold text-bad">Its definition cannot be read; the one before is still in force</h2>

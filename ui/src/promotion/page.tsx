@@ -67,8 +67,8 @@ function Whole({ promotion }: { promotion: PromotionStory }) {
 
 function Timeline({ promotion }: { promotion: PromotionStory }) {
   const all = promotion.timeline;
-  const first = all[0];
-  const last = all.at(-1);
+  const first = promotion.history[0];
+  const last = promotion.history.at(-1);
   return (
     <>
       <ol className="space-y-3 border-l-2 border-line pl-4">

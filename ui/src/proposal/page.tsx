@@ -135,15 +135,22 @@ function Conversation({ proposal }: { proposal: Proposal }) {
 
 function CommentForm({ proposal }: { proposal: Proposal }) {
   const form = useRef<HTMLFormElement>(null);
+  const busy = useRef(false);
   const writing = useMutation({
     mutationFn: (body: string) => post(`/proposals/${proposal.namespace}/${proposal.name}/comments`, { body }),
     onSuccess: () => form.current?.reset(),
+    onSettled: () => {
+      busy.current = false;
+    },
   });
   const may = [useMay("operate", proposal.namespace), useMay("approve", proposal.namespace)];
   if (!may.includes(true)) return null;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    writing.mutate(String(new FormData(event.currentTarget).get("body") ?? ""));
+    const body = String(new FormData(event.currentTarget).get("body") ?? "").trim();
+    if (body === "" || busy.current) return;
+    busy.current = true;
+    writing.mutate(body);
   };
   return (
     <form ref={form} onSubmit={submit} className="mt-4 flex flex-col gap-2">

@@ -28,8 +28,9 @@ export const session = {
     changed();
   },
 
+  /** Whoever comes next finds nothing of what was typed. */
   signOut() {
-    sessionStorage.removeItem(KEY);
+    sessionStorage.clear();
     wanted = true;
     changed();
   },

@@ -19,11 +19,13 @@ function SignIn() {
   return (
     <main className="mx-auto mt-24 max-w-sm p-4">
       <h1 className="text-xl font-semibold">Weir wants to know who you are</h1>
-      <p className="mt-2 text-muted">
-        {session.token()
-          ? "The token is not known, or no longer valid."
-          : "This server is open to those who have a token."}
-      </p>
+      {session.token() ? (
+        <p role="alert" className="mt-2 text-bad">
+          The token is not known, or no longer valid.
+        </p>
+      ) : (
+        <p className="mt-2 text-muted">This server is open to those who have a token.</p>
+      )}
       <form onSubmit={submit} className="mt-4 flex flex-col gap-3">
         <label className="flex flex-col gap-1">
           Token

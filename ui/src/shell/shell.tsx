@@ -1,10 +1,12 @@
 /** What is around every page: where one can go, who one is, and whether what is shown is live. */
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import { status } from "../api/queries";
 import { useConnection } from "../live/live";
 import { session } from "../session/session";
 import { THEMES, type Theme, useTheme } from "./theme";
+import { Told } from "./told";
 
 const PAGES = [
   ["/", "Pipelines"],
@@ -15,7 +17,30 @@ const PAGES = [
   ["/freezes", "Freezes"],
 ] as const;
 
+/** Says where one is. Whoever goes to another page by keyboard begins at its top, and not at the end of the one before. */
+function useArrival() {
+  const { pathname } = useLocation();
+  const before = useRef(pathname);
+  useEffect(() => {
+    document.title = `${titleOf(pathname)} · Weir`;
+    if (before.current === pathname) return;
+    before.current = pathname;
+    document.getElementById("main")?.focus({ preventScroll: true });
+  }, [pathname]);
+}
+
+/** What a page is about, for tabs, history and those who hear it. */
+function titleOf(pathname: string): string {
+  const [kind = "", namespace, name, , environment] = pathname.split("/").slice(1);
+  if (kind === "define") return "New pipeline";
+  const page = PAGES.find(([path]) => path === `/${kind}`)?.[1] ?? "";
+  if (!namespace || !name) return page || "Pipelines";
+  const what = `${decodeURIComponent(namespace)}/${decodeURIComponent(name)}`;
+  return environment ? `History of ${decodeURIComponent(environment)}, ${what}` : what;
+}
+
 export function Shell() {
+  useArrival();
   return (
     <div className="flex min-h-screen flex-col">
       <a href="#main" className="button sr-only focus:not-sr-only focus:absolute focus:m-2">
@@ -51,6 +76,7 @@ export function Shell() {
       <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[160rem] flex-1 p-4 outline-none">
         <Outlet />
       </main>
+      <Told />
     </div>
   );
 }

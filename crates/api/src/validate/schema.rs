@@ -151,7 +151,10 @@ fn wrong_text(schema: &Value, text: &str, path: &str) -> Option<Violation> {
         return wrong(format!("at most {most} characters"));
     }
     if let Some(least) = count(schema, "minLength").filter(|least| length < *least) {
-        return wrong(format!("at least {least} characters"));
+        return Some(match least {
+            1 => Violation::new(path, "must not be empty"),
+            least => Violation::new(path, format!("allowed: at least {least} characters")),
+        });
     }
     if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
         && !matches(pattern, text)

@@ -28,6 +28,11 @@ async fn people_find_the_page_where_they_are_sent() {
         assert_eq!(told.header("cache-control"), "no-store", "{place}");
     }
     house.get("/nothing").await.problem(404);
+    let browsed = house.request(Method::GET, "/nothing/here").header("accept", "text/html,*/*");
+    let told = answer(browsed.send().await.unwrap()).await;
+    assert_eq!((told.status.as_u16(), told.text == page), (404, true), "a browser gets the page, which says so");
+    let asked = house.request(Method::GET, "/api/v1/nothing").header("accept", "text/html");
+    answer(asked.send().await.unwrap()).await.problem(404);
 }
 
 #[tokio::test]
