@@ -21,7 +21,10 @@ async fn the_rights_of_the_manifests_are_enough_and_there_are_none_to_read_secre
     let mut told = Vec::new();
     install(&client, Some("weir:test"), true, |object, done| told.push((object.to_owned(), done))).await.unwrap();
     assert!(told.iter().all(|(_, done)| *done == Installed::Created), "{told:?}");
-    hub.apply(&weir_api::crd_yaml().pop().unwrap().1).await;
+    let clusters = weir_api::crd_yaml().pop().unwrap().1;
+    let theirs = clusters.replace("app.kubernetes.io/part-of: weir", "app.kubernetes.io/part-of: weave-gitops");
+    assert_ne!(theirs, clusters);
+    hub.apply(&theirs).await;
 
     told.clear();
     install(&client, Some("weir:test"), false, |object, done| told.push((object.to_owned(), done))).await.unwrap();
@@ -37,6 +40,14 @@ async fn the_rights_of_the_manifests_are_enough_and_there_are_none_to_read_secre
     install(&client, Some("weir:other"), true, |object, done| told.push((object.to_owned(), done))).await.unwrap();
     told.retain(|(_, done)| *done == Installed::Changed);
     assert_eq!(told, [("deployment `weir`".to_owned(), Installed::Changed)]);
+
+    // One that somebody applied from our manifests, and that is older, is ours.
+    let older = clusters.replace("A cluster that targets can be on.", "A cluster.");
+    assert_ne!(older, clusters);
+    hub.apply(&older).await;
+    told.clear();
+    install(&client, Some("weir:test"), false, |object, done| told.push((object.to_owned(), done))).await.unwrap();
+    assert!(told.contains(&(left.0, Installed::Changed)), "{told:?}");
 
     let namespace = hub.namespace("rights").await;
     hub.apply(&format!(
