@@ -93,3 +93,20 @@ test("an item changes places with its neighbour, and stays at the ends", () => {
   expect(moved(["a", "b"], 1, 1)).toEqual(["a", "b"]);
   expect(next(EMPTY)).toBe(5);
 });
+
+test("the Secret that signs events stands beside the one that opens the repository", () => {
+  const form = { ...EMPTY, way: "git" as const, url: "file:///srv/config.git", secret: "git", events: "signed" };
+  expect(yaml(form)).toContain(`    strategy:
+      pull-request:
+        type: git
+        url: file:///srv/config.git
+        baseBranch: main
+        secretRef:
+          name: git
+      secretRef:
+        name: signed
+`);
+  expect(yaml({ ...form, way: "notification" })).toContain(
+    "      notification: {}\n      secretRef:\n        name: signed\n",
+  );
+});

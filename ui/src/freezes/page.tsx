@@ -10,6 +10,7 @@ import { Empty } from "../parts/state";
 import { Cell, Row, Table } from "../parts/table";
 import { Ago } from "../parts/time";
 import { useMay, useMaySomewhere } from "../session/rights";
+import { type Selector, selects } from "./selects";
 
 export function FreezesPage() {
   const found = useQuery(freezes);
@@ -79,17 +80,9 @@ const FIELDS = [
 
 /** What is stopped, and how much that is now: a mistyped name stops nothing. */
 function Selection() {
-  const [wanted, setWanted] = useState<Partial<Record<string, string>>>({});
+  const [wanted, setWanted] = useState<Selector>({});
   const { data } = useQuery(pipelines);
-  const is = (name: string, found: string) => !wanted[name] || wanted[name] === found;
-  const stopped = (data ?? []).filter(
-    (it) =>
-      is("namespace", it.namespace) &&
-      is("pipeline", it.name) &&
-      // Nothing is promoted into the first.
-      (!wanted["environment"] || it.environments.slice(1).some((each) => each.name === wanted["environment"])),
-  );
-  const count = stopped.length;
+  const count = (data ?? []).filter((it) => selects(wanted, it)).length;
   return (
     <>
       {FIELDS.map(([name, label]) => (

@@ -1,22 +1,13 @@
 /** The freezes in force that stop something of a pipeline, whether or not something waits. */
 import { useQuery } from "@tanstack/react-query";
-import { type Freeze, freezes, type Pipeline } from "../api/queries";
+import { freezes, type Pipeline } from "../api/queries";
+import { selects } from "../freezes/selects";
 import { Ago } from "../parts/time";
-
-function stops(freeze: Freeze, { namespace, name, environments }: Pipeline): boolean {
-  return (
-    freeze.active &&
-    (!freeze.namespace || freeze.namespace === namespace) &&
-    (!freeze.pipeline || freeze.pipeline === name) &&
-    // Nothing is promoted into the first.
-    (!freeze.environment || environments.slice(1).some((it) => it.name === freeze.environment))
-  );
-}
 
 export function Frozen({ pipeline }: { pipeline: Pipeline }) {
   const { data } = useQuery(freezes);
   return data
-    ?.filter((freeze) => stops(freeze, pipeline))
+    ?.filter((freeze) => freeze.active && selects(freeze, pipeline))
     .map((freeze) => (
       <p key={freeze.name} className="card mb-2 border-wait px-4 py-2 wrap-anywhere">
         <b>

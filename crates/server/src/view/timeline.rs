@@ -64,7 +64,7 @@ fn phases(promotion: &Promotion) -> Vec<Moment> {
         Moment { phase: Some(phase.clone()), ..moment(turn.at, phase, turn.note.as_deref()) }
     });
     let held = promotion.holds.iter().map(|hold| {
-        let what = format!("waits since then: {}", hold.reason.name());
+        let what = format!("begins to wait: {}", hold.reason.name());
         moment(hold.since, what, Some(&hold.reason.to_string()))
     });
     entered.chain(held).collect()
