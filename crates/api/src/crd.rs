@@ -10,8 +10,8 @@ use crate::kinds::{
 
 /// The definitions of all kinds, as they are installed on a cluster.
 ///
-/// What breaks a `pattern` is refused by the API server with the bare expression, so each is a rule with a sentence here,
-/// wherever people write.
+/// What breaks a `pattern` or a bound is refused by the API server in words of its own, so each is a rule with a sentence
+/// here, wherever people write.
 pub fn crds() -> Vec<CustomResourceDefinition> {
     let mut crds = defined();
     for crd in &mut crds {
@@ -95,15 +95,30 @@ fn plain(object: &mut Map<String, Value>) {
     }
 }
 
-/// Says what a pattern means.
+/// Says what a pattern means, and the bounds of a number.
 fn speak(object: &mut Map<String, Value>) {
+    let bound = |word: &str| object.get(word).and_then(Value::as_f64);
+    let bounds = [("minimum", ">=", "at least"), ("maximum", "<=", "at most")];
+    let bounds: Vec<_> = bounds.iter().filter_map(|(word, sign, say)| Some((bound(word)?, *sign, *say))).collect();
+    let within: Vec<_> = bounds.iter().map(|(bound, sign, _)| format!("self {sign} {bound}")).collect();
     let pattern = object.get("pattern").and_then(Value::as_str);
-    let Some((pattern, words)) = pattern.and_then(|pattern| Some((pattern, in_words(pattern)?))) else { return };
-    let matches = format!("self.matches(r'{pattern}')");
-    let is_number_too = object.contains_key("x-kubernetes-int-or-string");
-    let rule = if is_number_too { format!("type(self) == int || {matches}") } else { matches };
+    let rule = match pattern.and_then(|pattern| Some((pattern, in_words(pattern)?))) {
+        // A number or a text, whose words speak of both.
+        Some((pattern, words)) if !within.is_empty() => {
+            (format!("type(self) == int ? {} : self.matches(r'{pattern}')", within.join(" && ")), words.to_owned())
+        }
+        Some((pattern, words)) => (format!("self.matches(r'{pattern}')"), words.to_owned()),
+        None if !within.is_empty() => {
+            let words: Vec<_> = bounds.iter().map(|(bound, _, say)| format!("{say} {bound}")).collect();
+            (within.join(" && "), words.join(", "))
+        }
+        None => return,
+    };
+    let (rule, words) = rule;
     let rule = json!({ "rule": rule, "message": format!("allowed: {words}") });
-    object.remove("pattern");
+    for word in ["pattern", "minimum", "maximum"] {
+        object.remove(word);
+    }
     match object.get_mut("x-kubernetes-validations").and_then(Value::as_array_mut) {
         Some(rules) => rules.push(rule),
         None => drop(object.insert("x-kubernetes-validations".to_owned(), json!([rule]))),

@@ -196,6 +196,12 @@ async fn wrong_objects_are_refused_by_the_api_server_in_our_words() {
             "put credentials into a Secret and name it in `secretRef`, not into the address",
         ),
         (
+            format!(
+                "{{environments: [{{name: a, {target}}}, {{name: b, {target}, gates: [{{approval: {{count: 0}}}}]}}]}}"
+            ),
+            "allowed: at least 1, at most 100",
+        ),
+        (
             format!("{{environments: [{{name: 'a b', {target}}}]}}"),
             "allowed: letters, digits, `-`, `_` and `.`, with a letter or digit at both ends",
         ),
