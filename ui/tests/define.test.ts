@@ -205,6 +205,25 @@ test("a viewer is told, and not offered it", async () => {
   }
 });
 
+test("who has rights where no pipeline is yet is offered it", async () => {
+  await demo.pause();
+  const repository = `file://${join(demo.folder, "demo/config.git")}`;
+  const guarded = await Guarded.start(demo, ["operator@shop"], "--definitions", repository);
+  try {
+    const { page, wrong } = await openPage(browser);
+    await signIn(page, guarded, "operator@shop");
+    await page.getByText("There is no pipeline yet").waitFor();
+    await page.getByRole("link", { name: "New pipeline" }).click();
+    await page.getByText("You may not define pipelines in default").waitFor();
+    await page.getByLabel("Namespace of the pipeline").fill("shop");
+    await page.getByRole("button", { name: "Propose …" }).waitFor();
+    expect(wrong).toEqual([]);
+    await page.context().close();
+  } finally {
+    await guarded.stop();
+  }
+});
+
 test("without a repository it is said what is missing, and the text can be saved", async () => {
   const guarded = await Guarded.start(demo, ["operator"]);
   try {

@@ -183,12 +183,20 @@ export class Guarded {
     this.running = running;
   }
 
+  /** A role may be in one namespace alone: `operator@shop`. */
   static async start(demo: Demo, roles: readonly string[], ...more: string[]): Promise<Guarded> {
     const url = `http://127.0.0.1:${await freePort()}`;
     const file = join(demo.folder, "tokens.yaml");
     rmSync(file, { force: true });
-    const make = (role: string) =>
-      execFileSync(WEIR, ["token", "create", `${role}-of-ours`, "--role", role, "--file", file], QUIET);
+    const make = (named: string) => {
+      const [role = "", namespace] = named.split("@");
+      const where = namespace ? ["--namespace", namespace] : [];
+      return execFileSync(
+        WEIR,
+        ["token", "create", `${role}-of-ours`, "--role", role, ...where, "--file", file],
+        QUIET,
+      );
+    };
     const tokens = Object.fromEntries(roles.map((role) => [role, make(role).toString().trim()]));
     const folders = ["--manifests", join(demo.folder, "demo/manifests"), "--data", join(demo.folder, "demo/data")];
     const running = new Running(["serve", ...folders, "--listen", url.slice(7), "--tokens", file, ...more]);

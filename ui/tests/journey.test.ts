@@ -1,7 +1,7 @@
 /** The journey of the demo, by mouse and by keyboard: a release is seen to arrive, approved, merged, and reaches prod. */
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Demo, entry, environment, eventually, openBrowser, openPage, runs } from "./house";
+import { Demo, entry, environment, eventually, openBrowser, openPage, runs, violations } from "./house";
 
 let browser: Browser;
 let demo: Demo;
@@ -57,6 +57,7 @@ async function journey(page: Page, press: Press, before: string, version: string
   await entry(page, "prod").getByText("0 of 1 approvals").waitFor();
   await press(entry(page, "prod").getByRole("button", { name: "Approve" }));
   const dialog = page.getByRole("dialog", { name: `Approve ${version} for prod` });
+  await dialog.getByRole("region", { name: "What will happen" }).getByText(`Weir proposes ${version}.`).waitFor();
   await dialog.getByLabel(/Why/).pressSequentially("it ran well in qa");
   await press(dialog.getByRole("button", { name: "Approve" }));
   await dialog.waitFor({ state: "detached" });
@@ -112,6 +113,7 @@ test("by keyboard alone, with what is rejected and frozen", async () => {
   await entry(page, "qa").getByRole("link", { name: "proposal (open)" }).waitFor();
   await byKeyboard(entry(page, "qa").getByRole("button", { name: "Reject" }));
   const reject = page.getByRole("dialog", { name: "Reject 6.3.0 for qa" });
+  await reject.getByText(/Weir closes the proposal/).waitFor();
   await reject.getByLabel(/Why/).fill("not this one");
   await byKeyboard(reject.getByRole("button", { name: "Reject" }));
   await entry(page, "qa").getByText("Rejected", { exact: true }).waitFor();
@@ -141,4 +143,47 @@ test("what is confirmed is what was looked at, whatever comes meanwhile", async 
   await eventually("it is asked for", () => sent.length > 0);
   expect(sent).toEqual([{ version: "6.4.0", why: "I looked at 6.4.0" }]);
   expect(wrong).toEqual([]);
+});
+
+test("before a version is asked for, it is said what will come of it", async () => {
+  const { page, wrong } = await openPage(browser);
+  await page.goto(`${demo.url}/pipelines/default/podinfo`);
+  await entry(page, "prod").getByRole("button", { name: "Promote …" }).click();
+  const dialog = page.getByRole("dialog", { name: "Ask for a version in prod" });
+  const preview = dialog.getByRole("region", { name: "What will happen" });
+  const version = dialog.getByLabel("Version");
+  await version.fill("9.9.9");
+  await preview.getByText("It would be refused: `9.9.9` cannot go to prod: it was never seen to run").waitFor();
+  await version.fill("6.1.0");
+  await preview.getByText("Prod runs 6.2.0: 6.1.0 is older.").waitFor();
+  await preview.getByText(/^6\.[45]\.0, which is on its way, gives way to it\.$/).waitFor();
+  await preview.getByText("0 of 1 approvals for 6.1.0").waitFor();
+  expect(await violations(page)).toEqual([]);
+  await version.fill("6.2.0");
+  await preview.getByText("Prod runs 6.2.0 already.").waitFor();
+  await version.fill("6.1.0");
+  await preview.getByText("6.1.0 is older").waitFor();
+  await dialog.getByLabel(/Why/).fill("6.2.0 loses orders");
+  await dialog.getByRole("button", { name: "Promote" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await entry(page, "prod").getByText("0 of 1 approvals for 6.1.0").waitFor();
+  expect(wrong).toEqual([]);
+});
+
+test("what is rejected is what was looked at, and nothing that came meanwhile", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${demo.url}/pipelines/default/podinfo`);
+  await entry(page, "prod").getByRole("button", { name: "Reject" }).click();
+  const dialog = page.getByRole("dialog", { name: "Reject 6.1.0 for prod" });
+  await dialog.getByLabel(/Why/).fill("too old");
+  const asked = await page.request.post(`${demo.url}/api/v1/pipelines/default/podinfo/environments/prod/promote`, {
+    data: { version: "6.0.0" },
+  });
+  expect(asked.status()).toBe(201);
+  await dialog.getByText("It has changed since you opened this").waitFor();
+  await dialog.getByRole("button", { name: "Reject" }).click();
+  await dialog
+    .getByText("`6.1.0` is not what is on its way into `prod`: that is `6.0.0`; look at it again")
+    .first()
+    .waitFor();
 });

@@ -2,8 +2,8 @@
 //!
 //! [`plan`] takes one pipeline, everything known about it, and the time; it returns what should be written down: new
 //! promotions, moved ones, and for every environment that is not further, the [`Hold`]s that say why. It never fails: a
-//! world that makes no sense is a hold, not an error. [`apply`] writes a plan into a snapshot, and [`explain`] tells a
-//! person about one environment.
+//! world that makes no sense is a hold, not an error. [`apply`] writes a plan into a snapshot, [`explain`] tells a person
+//! about one environment, and [`preview`] what would come of something that they do.
 //!
 //! The rules are the modules, in the order in which they are asked: `deployed` (what runs), `candidate` (what may go
 //! further, with `order` for which is newer), `turn` (one at a time, with `support` for whether the environment before
@@ -31,6 +31,7 @@ mod pipeline;
 mod plain_proposal;
 mod plan;
 mod policy;
+mod preview;
 mod promotion;
 mod rehearsal;
 mod release;
@@ -59,6 +60,7 @@ pub use pipeline::{Application, ClusterKey, Environment, Pipeline, PipelineError
 pub use plain_proposal::{Comment, Edit, PlainProposal, PlainReview, PlainState, Verdict, Wish};
 pub use plan::{EnvironmentPlan, Plan, Write, plan};
 pub use policy::{Concurrency, ForgeKind, Merge, Policy, PullRequest, RepoUrl, Repository, Strategy, When};
+pub use preview::{Preview, preview};
 pub use promotion::{
     Approval, Base, Checks, Declared, Intent, Leg, LegFacts, Phase, Problem, ProblemWith, Promotion, PromotionKey,
     Proposal, ProposalState, Rejection, Review, Turn,

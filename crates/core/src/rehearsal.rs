@@ -46,15 +46,34 @@ pub struct Carried {
     pub intent: Intent,
 }
 
+impl Carried {
+    /// What was done, in words that begin with what Weir does. `None`: it was read, and nothing was written.
+    pub fn told(&self) -> Option<String> {
+        let release = &self.release;
+        match &self.intent {
+            Intent::Locate => None,
+            Intent::Propose => Some(format!("proposes {release}")),
+            Intent::Push => Some(format!("pushes {release} to the base branch")),
+            Intent::Merge(_) => Some(format!("merges the proposal of {release}")),
+            Intent::Close(note) => Some(format!("closes the proposal: {note}")),
+            Intent::Notify => Some(format!("tells the other side about {release}")),
+        }
+    }
+}
+
 impl Rehearsal {
     /// A world that begins like this.
     pub fn new(pipeline: Pipeline, snapshot: Snapshot, now: Timestamp) -> Self {
-        let mut base = BTreeMap::new();
+        let mut seen: BTreeMap<&EnvironmentName, &Base> = BTreeMap::new();
         for promotion in &snapshot.promotions {
-            if let Some(known) = &promotion.leg.facts.base {
-                base.insert(promotion.key.environment.clone(), known.declares.clone());
+            if let Some(base) = &promotion.leg.facts.base {
+                let newest = seen.entry(&promotion.key.environment).or_insert(base);
+                if base.seen > newest.seen {
+                    *newest = base;
+                }
             }
         }
+        let base = seen.into_iter().map(|(environment, base)| (environment.clone(), base.declares.clone())).collect();
         Self { pipeline, snapshot, now, base, commits: 0 }
     }
 

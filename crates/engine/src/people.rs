@@ -4,19 +4,18 @@
 //! may do it at all was asked before; here it is only asked whether it makes sense.
 
 mod act;
+mod ask;
 mod proposals;
 
-use std::sync::Arc;
-
-use jiff::Timestamp;
 use thiserror::Error;
 use weir_core::{
-    Actor, Approval, CommitId, EnvironmentName, Freeze, Gate, Hold, Intent, Name, NamingError, Phase, Pipeline,
-    PipelineKey, Promotion, PromotionKey, Rejection, Release, RequestError, Selector, request,
+    Actor, CommitId, EnvironmentName, Freeze, Hold, Intent, Name, NamingError, PipelineKey, Promotion, Release,
+    RequestError, Selector,
 };
 use weir_ports::{Clock, Journal, PipelineRecord, Record, RecordKey, Store, StoreError};
 
 pub(crate) use act::{Act, write};
+pub use ask::Ask;
 
 use crate::{
     decide::save,
@@ -63,6 +62,16 @@ pub enum Denied {
     /// Nothing is on its way.
     #[error("nothing is on its way into `{0}`")]
     NothingUnderWay(EnvironmentName),
+    /// Something else is on its way than what they looked at.
+    #[error("`{release}` is not what is on its way into `{environment}`: that is `{now}`; look at it again")]
+    Overtaken {
+        /// The environment.
+        environment: EnvironmentName,
+        /// What they looked at.
+        release: Release,
+        /// What is on its way.
+        now: Release,
+    },
     /// It has arrived already.
     #[error("`{release}` has arrived in `{environment}` already; to go back, promote the release that shall be there")]
     Arrived {
@@ -140,73 +149,6 @@ fn sentences(holds: &[Hold]) -> String {
 }
 
 impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
-    /// Asks for a release in an environment. `version` is as people write it.
-    pub async fn promote(
-        &self,
-        asked: &Asked,
-        pipeline: &PipelineKey,
-        environment: &EnvironmentName,
-        version: &str,
-    ) -> Result<Promotion, Denied> {
-        self.retry(|noted| async move {
-            let promotion = self.look(pipeline, |known| {
-                let defined = known.pipeline().environment_named(environment)?;
-                let release = release(known, defined, version)?;
-                let request = request(known.pipeline(), known.snapshot(), environment, release, asked.by.clone())?;
-                if defined.promotion.is_none() {
-                    return Err(Denied::NoStrategy(environment.clone()));
-                }
-                was_seen(known, environment, &request.release)?;
-                Ok(request)
-            })??;
-            let act = Act::on(pipeline, "promote", place(pipeline, environment)).about(version);
-            self.note(&noted, asked, act).await?;
-            let record = Record::Promotion(Box::new(promotion.clone()));
-            save(record, None, self.world, self.store).await?;
-            Ok(promotion)
-        })
-        .await
-    }
-
-    /// Agrees to a release. Without `version`, to the one that is on its way.
-    pub async fn approve(
-        &self,
-        asked: &Asked,
-        pipeline: &PipelineKey,
-        environment: &EnvironmentName,
-        version: Option<&str>,
-    ) -> Result<Promotion, Denied> {
-        self.on_live(asked, "approve", pipeline, environment, |known, promotion, at| {
-            let defined = known.pipeline().environment_named(environment)?;
-            let release = match version {
-                Some(version) => release(known, defined, version)?,
-                None => promotion.release.clone(),
-            };
-            may_approve(&defined.gates, promotion, &asked.by, environment)?;
-            let given = |approval: &Approval| approval.by.name == asked.by.name && approval.release == release;
-            promotion.approvals.retain(|approval| !given(approval));
-            promotion.approvals.push(Approval { by: asked.by.clone(), release: release.clone(), at });
-            Ok(release)
-        })
-        .await
-    }
-
-    /// Says that what is on its way shall not go on.
-    pub async fn reject(
-        &self,
-        asked: &Asked,
-        pipeline: &PipelineKey,
-        environment: &EnvironmentName,
-    ) -> Result<Promotion, Denied> {
-        self.on_live(asked, "reject", pipeline, environment, |_, promotion, at| {
-            not_merging(promotion)?;
-            let why = asked.why.as_deref().map(Arc::from);
-            promotion.rejection = Some(Rejection { by: asked.by.clone(), at, why });
-            Ok(promotion.release.clone())
-        })
-        .await
-    }
-
     /// Stops a pipeline, or lets it go on.
     pub async fn suspend(&self, asked: &Asked, pipeline: &PipelineKey, suspended: bool) -> Result<(), Denied> {
         self.retry(|noted| async move {
@@ -254,35 +196,6 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         .await
     }
 
-    /// Changes the promotion that is on its way. `change` says which release it was about.
-    async fn on_live(
-        &self,
-        asked: &Asked,
-        verb: &str,
-        pipeline: &PipelineKey,
-        environment: &EnvironmentName,
-        change: impl Fn(&Known, &mut Promotion, Timestamp) -> Result<Release, Denied> + Send + Sync,
-    ) -> Result<Promotion, Denied> {
-        let change = &change;
-        self.retry(|noted| async move {
-            let at = self.clock.now();
-            let (promotion, about, version) = self.look(pipeline, |known| {
-                known.pipeline().environment_named(environment)?;
-                let mut promotion =
-                    known.newest(environment).cloned().ok_or_else(|| Denied::NothingUnderWay(environment.clone()))?;
-                under_way(&promotion)?;
-                let about = change(known, &mut promotion, at)?;
-                let version = known.version(&RecordKey::Promotion(promotion.key.clone()));
-                Ok::<_, Denied>((promotion, about, version))
-            })??;
-            let act = Act::on(pipeline, verb, place(pipeline, environment)).about(about);
-            self.note(&noted, asked, act).await?;
-            save(Record::Promotion(Box::new(promotion.clone())), version, self.world, self.store).await?;
-            Ok(promotion)
-        })
-        .await
-    }
-
     fn look<T>(&self, pipeline: &PipelineKey, look: impl FnOnce(&Known) -> T) -> Result<T, Denied> {
         self.world.look(pipeline, look).ok_or_else(|| Denied::NoPipeline(pipeline.clone()))
     }
@@ -292,23 +205,6 @@ fn place(pipeline: &PipelineKey, environment: &EnvironmentName) -> String {
     format!("{pipeline}/{environment}")
 }
 
-/// What a person asks for has to have run somewhere in the pipeline, as far as that is remembered.
-fn was_seen(known: &Known, environment: &EnvironmentName, release: &Release) -> Result<(), Denied> {
-    let records = known.snapshot().environments.values();
-    let mut seen: Vec<_> = records.flat_map(|record| &record.order).collect();
-    if seen.iter().any(|first| release.covers(&first.release)) {
-        return Ok(());
-    }
-    seen.sort_by_key(|first| std::cmp::Reverse(first.at));
-    let mut known: Vec<Release> = Vec::new();
-    for first in seen {
-        if !known.contains(&first.release) {
-            known.push(first.release.clone());
-        }
-    }
-    Err(Denied::NeverSeen { release: release.clone(), environment: environment.clone(), known })
-}
-
 /// What is on its way to the base branch at this moment cannot be called back. What was held up there can.
 pub(super) fn not_merging(promotion: &Promotion) -> Result<(), Denied> {
     let merging = matches!(promotion.leg.intent, Some(Intent::Merge(_) | Intent::Push));
@@ -316,48 +212,4 @@ pub(super) fn not_merging(promotion: &Promotion) -> Result<(), Denied> {
         return Err(Denied::BeingMerged(promotion.release.clone()));
     }
     Ok(())
-}
-
-fn under_way(promotion: &Promotion) -> Result<(), Denied> {
-    let PromotionKey { environment, .. } = promotion.key.clone();
-    match promotion.phase {
-        phase if phase.is_live() => Ok(()),
-        Phase::Delivered | Phase::Succeeded | Phase::Failed => {
-            Err(Denied::Arrived { environment, release: promotion.release.clone() })
-        }
-        _ => Err(Denied::NothingUnderWay(environment)),
-    }
-}
-
-/// The release that a version means. Where several workloads go together, a bare version means the newest release that
-/// was seen with it.
-fn release(known: &Known, into: &weir_core::Environment, version: &str) -> Result<Release, Denied> {
-    let pipeline: &Pipeline = known.pipeline();
-    let named = pipeline.release_named(version)?;
-    let Some(revision) = named.single() else { return Ok(named) };
-    let place = pipeline.environments().iter().position(|it| it.name == into.name).unwrap_or_default();
-    let near = pipeline.environments().get(place.saturating_sub(1)..=place).unwrap_or_default();
-    let seen = near.iter().filter_map(|it| known.snapshot().environments.get(&it.name));
-    let seen = seen.flat_map(|record| record.order.iter().rev());
-    let meant = seen.map(|first| &first.release).find(|it| it.members().iter().any(|(_, known)| known == revision));
-    Ok(meant.cloned().unwrap_or(named))
-}
-
-fn may_approve(gates: &[Gate], promotion: &Promotion, by: &Actor, environment: &EnvironmentName) -> Result<(), Denied> {
-    let mut gates = gates.iter().filter_map(|gate| match gate {
-        Gate::Approval(approval) => Some(approval),
-        _ => None,
-    });
-    let first = gates.next().ok_or_else(|| Denied::NoGate(environment.clone()))?;
-    let author = promotion.requested_by.as_ref().is_some_and(|asked| asked.name == by.name);
-    let counts = |gate: &weir_core::ApprovalGate| gate.from.include(by) && (gate.allow_author || !author);
-    if counts(first) || gates.any(counts) {
-        return Ok(());
-    }
-    let rule = if first.from.include(by) {
-        "whoever asked for it cannot be the one who agrees".to_owned()
-    } else {
-        format!("it takes {}", first.from)
-    };
-    Err(Denied::NotAnApprover { by: by.name.clone(), environment: environment.clone(), rule })
 }

@@ -7,7 +7,7 @@ mod entry;
 mod file;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -152,6 +152,11 @@ impl Table {
         }
         Ok(table)
     }
+
+    /// Their token, if it is still valid.
+    fn of(&self, who: &Actor) -> Option<Arc<TokenEntry>> {
+        self.by_name.get(&who.name).filter(|entry| entry.is_valid(Timestamp::now())).cloned()
+    }
 }
 
 impl Access for Tokens {
@@ -165,9 +170,13 @@ impl Access for Tokens {
     }
 
     async fn may(&self, who: &Actor, what: Verb, namespace: Option<&Namespace>) -> Result<bool, AccessError> {
-        let table = self.table().await?;
-        let entry = table.by_name.get(&who.name).filter(|entry| entry.is_valid(Timestamp::now()));
+        let entry = self.table().await?.of(who);
         Ok(entry.is_some_and(|entry| entry.roles.iter().any(|grant| grant.allows(what, namespace))))
+    }
+
+    async fn homes(&self, who: &Actor) -> Result<BTreeSet<Namespace>, AccessError> {
+        let entry = self.table().await?.of(who);
+        Ok(entry.iter().flat_map(|entry| &entry.roles).filter_map(|grant| grant.namespace.clone()).collect())
     }
 
     fn right(&self, what: Verb) -> String {

@@ -1,5 +1,7 @@
 //! Who somebody is, and what they may do.
 
+use std::{collections::BTreeSet, future::ready};
+
 use secrecy::SecretString;
 use thiserror::Error;
 use weir_core::{Actor, Namespace};
@@ -16,6 +18,11 @@ pub trait Access: Send + Sync {
         what: Verb,
         namespace: Option<&Namespace>,
     ) -> impl Future<Output = Result<bool, AccessError>> + Send;
+
+    /// The namespaces that they were given rights in, where that is written down by who they are. There may be more.
+    fn homes(&self, _who: &Actor) -> impl Future<Output = Result<BTreeSet<Namespace>, AccessError>> + Send {
+        ready(Ok(BTreeSet::new()))
+    }
 
     /// What somebody needs who shall be allowed this, in the words of those who give it.
     fn right(&self, what: Verb) -> String;

@@ -36,6 +36,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(pipelines::resume))
         .routes(routes!(environments::show))
         .routes(routes!(environments::explain))
+        .routes(routes!(environments::preview))
         .routes(routes!(tree::tree))
         .routes(routes!(environments::promote))
         .routes(routes!(environments::approve))

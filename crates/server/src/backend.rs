@@ -1,17 +1,17 @@
 //! Everything behind the routes, as one object: handlers know neither the store nor the clock that they work with.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use secrecy::SecretString;
 use weir_core::{
-    Actor, CommitId, EnvironmentName, Freeze, Name, Namespace, Pipeline, PipelineKey, PlainProposal, Promotion,
-    PromotionKey, TargetKey, Verdict, WorkloadKey,
+    Actor, CommitId, EnvironmentName, Freeze, Name, Namespace, Pipeline, PipelineKey, PlainProposal, Preview,
+    Promotion, PromotionKey, TargetKey, Verdict, WorkloadKey,
 };
 use weir_engine::{
-    Asked, Definitions, Denied, Difference, Draft, DraftError, Drafts, NoDifference, People, Ports, WholeDraft, World,
-    difference,
+    Ask, Asked, Definitions, Denied, Difference, Draft, DraftError, Drafts, NoDifference, People, Ports, WholeDraft,
+    World, difference,
 };
 use weir_ports::{
     Access, AccessError, Catalog as _, CatalogError, Clock as _, Clusters as _, DeedQuery, HistoryQuery, Journal,
@@ -37,19 +37,12 @@ impl<P, J, A> fmt::Debug for Parts<P, J, A> {
     }
 }
 
-/// What somebody does with the promotion into an environment.
-pub(crate) enum Ask {
-    Promote { version: String },
-    Approve { version: Option<String> },
-    Reject,
-}
-
 /// What somebody does with a proposal.
 pub(crate) enum Review {
     Say { verdict: Verdict, head: CommitId },
     Comment { body: String },
     Merge { head: CommitId },
-    Close,
+    Close { head: Option<CommitId> },
 }
 
 /// What handlers need of the world.
@@ -76,6 +69,8 @@ pub(crate) trait Backend: Send + Sync {
         what: Verb,
         namespace: Option<&'a Namespace>,
     ) -> BoxFuture<'a, Result<bool, AccessError>>;
+    /// The namespaces that they are known to have rights in, whether they have pipelines or not.
+    fn homes<'a>(&'a self, who: &'a Actor) -> BoxFuture<'a, Result<BTreeSet<Namespace>, AccessError>>;
     /// What somebody needs who shall be allowed this.
     fn right(&self, what: Verb) -> String;
     /// What is wrong with what decides who may do what.
@@ -89,6 +84,14 @@ pub(crate) trait Backend: Send + Sync {
         environment: &'a EnvironmentName,
         what: Ask,
     ) -> BoxFuture<'a, Result<Promotion, Denied>>;
+    /// What would come of that.
+    fn preview(
+        &self,
+        asked: &Asked,
+        pipeline: &PipelineKey,
+        environment: &EnvironmentName,
+        what: &Ask,
+    ) -> Result<Preview, Denied>;
     fn review<'a>(
         &'a self,
         asked: &'a Asked,
@@ -214,6 +217,10 @@ where
         Box::pin(self.access.may(who, what, namespace))
     }
 
+    fn homes<'a>(&'a self, who: &'a Actor) -> BoxFuture<'a, Result<BTreeSet<Namespace>, AccessError>> {
+        Box::pin(self.access.homes(who))
+    }
+
     fn right(&self, what: Verb) -> String {
         self.access.right(what)
     }
@@ -233,14 +240,17 @@ where
         environment: &'a EnvironmentName,
         what: Ask,
     ) -> BoxFuture<'a, Result<Promotion, Denied>> {
-        Box::pin(async move {
-            let people = self.people();
-            match what {
-                Ask::Promote { version } => people.promote(asked, pipeline, environment, &version).await,
-                Ask::Approve { version } => people.approve(asked, pipeline, environment, version.as_deref()).await,
-                Ask::Reject => people.reject(asked, pipeline, environment).await,
-            }
-        })
+        Box::pin(async move { self.people().ask(asked, pipeline, environment, &what).await })
+    }
+
+    fn preview(
+        &self,
+        asked: &Asked,
+        pipeline: &PipelineKey,
+        environment: &EnvironmentName,
+        what: &Ask,
+    ) -> Result<Preview, Denied> {
+        self.people().preview(asked, pipeline, environment, what)
     }
 
     fn review<'a>(
@@ -255,7 +265,7 @@ where
                 Review::Say { verdict, head } => people.review(asked, proposal, &head, verdict).await,
                 Review::Comment { body } => people.comment(asked, proposal, &body).await,
                 Review::Merge { head } => people.merge(asked, proposal, &head).await,
-                Review::Close => people.close(asked, proposal).await,
+                Review::Close { head } => people.close(asked, proposal, head.as_ref()).await,
             }
         })
     }

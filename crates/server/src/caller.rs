@@ -114,6 +114,11 @@ impl Caller {
         Ok(self.may_everything || shared.backend.may(&self.actor, verb, home).await?)
     }
 
+    /// The namespaces that they are known to have rights in.
+    pub(crate) async fn homes(&self, shared: &Shared) -> Result<BTreeSet<Namespace>, Problem> {
+        Ok(shared.backend.homes(&self.actor).await?)
+    }
+
     /// Which of these namespaces they may look at. Asked once for each.
     pub(crate) async fn sees(&self, shared: &Shared, homes: BTreeSet<Namespace>) -> Result<Visible, Problem> {
         if self.may(shared, Verb::View, None).await? {
@@ -130,15 +135,16 @@ impl Caller {
         Ok(Visible::Only { some, partial })
     }
 
-    /// Which of the namespaces that have pipelines they may look at, or whether they may look at the one they ask for.
-    /// Whoever may look at none of them is refused.
+    /// Which namespaces they may look at, of those that have pipelines and those that they are known to have rights in;
+    /// or whether they may look at the one they ask for. Whoever may look at none of them is refused.
     pub(crate) async fn looks(&self, shared: &Shared, home: Option<&Namespace>) -> Result<Visible, Problem> {
         if let Some(home) = home {
             self.must(shared, Verb::View, Some(home)).await?;
             return Ok(Visible::Only { some: BTreeSet::from([home.clone()]), partial: false });
         }
         let unread = shared.world().problems().into_iter().flat_map(|flaw| flaw.pipelines);
-        let mut homes: BTreeSet<_> = unread.map(|key| key.namespace).collect();
+        let mut homes = self.homes(shared).await?;
+        homes.extend(unread.map(|key| key.namespace));
         shared.world().scan(None, |key, _| {
             if !homes.contains(&key.namespace) {
                 homes.insert(key.namespace.clone());

@@ -142,6 +142,7 @@ impl From<Denied> for Problem {
             | Denied::NeverSeen { .. } => Self::unprocessable(said),
             Denied::NotAnApprover { .. } => Self::forbidden(said),
             Denied::NothingUnderWay(_)
+            | Denied::Overtaken { .. }
             | Denied::Arrived { .. }
             | Denied::NotOpen { .. }
             | Denied::BeingMerged(_)

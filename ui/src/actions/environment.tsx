@@ -1,11 +1,12 @@
 /** What can be done about the promotion into an environment. What would be refused is not offered. */
-import { useId } from "react";
+import { useId, useState } from "react";
 import { post } from "../api/client";
-import type { Environment, Pipeline } from "../api/queries";
-import { Holds } from "../parts/holds";
+import type { Considered, Environment, Pipeline } from "../api/queries";
+import { usePaused } from "../parts/paused";
 import { distinct } from "../pipelines/summary";
 import { useMay } from "../session/rights";
 import { Action } from "./dialog";
+import { Preview } from "./preview";
 
 interface Place {
   pipeline: Pipeline;
@@ -14,6 +15,10 @@ interface Place {
 
 function path({ pipeline, environment }: Place, verb: string): string {
   return `/pipelines/${pipeline.namespace}/${pipeline.name}/environments/${environment.name}/${verb}`;
+}
+
+function considered({ pipeline, environment }: Place, deed: Considered["deed"], version: string): Considered {
+  return { namespace: pipeline.namespace, name: pipeline.name, environment: environment.name, deed, version };
 }
 
 /** The release that people are asked about: what is on its way, or is next. */
@@ -28,7 +33,6 @@ export function Approve(place: Place) {
   const may = useMay("approve", place.pipeline.namespace);
   const release = asked(place.environment);
   if (!may || !release) return null;
-  const others = place.environment.plan.holds.filter((hold) => hold.name !== "AwaitingApproval");
   return (
     <Action
       label="Approve"
@@ -37,23 +41,11 @@ export function Approve(place: Place) {
       act={({ why }) => post(path(place, "approve"), { version: release, why: why || null })}
     >
       <p>
-        You agree that <b className="font-mono">{release}</b> goes to {place.environment.name}.{" "}
-        {next(place.environment)}
+        You agree that <b className="font-mono">{release}</b> goes to {place.environment.name}.
       </p>
-      {others.length > 0 && (
-        <>
-          <p>This holds it still:</p>
-          <Holds holds={others} />
-        </>
-      )}
+      <Preview {...considered(place, "approve", release)} />
     </Action>
   );
-}
-
-function next({ strategy }: Environment): string {
-  if (strategy?.name === "push") return "Weir then pushes it to the base branch.";
-  if (strategy?.name === "notification") return "Those who listen are then told.";
-  return strategy?.merge === "auto" ? "Weir then proposes it in Git, and merges it." : "Weir then proposes it in Git.";
 }
 
 export function Reject(place: Place) {
@@ -66,26 +58,21 @@ export function Reject(place: Place) {
       label="Reject"
       title={`Reject ${release} for ${place.environment.name}`}
       needsReason
-      act={({ why }) => post(path(place, "reject"), { why })}
+      act={({ why }) => post(path(place, "reject"), { version: release, why })}
     >
       <p>
         <b className="font-mono">{release}</b> does not go to {place.environment.name}, now or later, unless somebody
-        asks for it. {promotion.proposal?.state === "open" && "Its proposal is closed. "}A newer release may come.
+        asks for it. A newer release may come.
       </p>
+      <Preview {...considered(place, "reject", release)} />
     </Action>
   );
 }
 
 export function Promote(place: Place) {
   const may = useMay("operate", place.pipeline.namespace);
-  const list = useId();
-  const { pipeline, environment } = place;
+  const { environment } = place;
   if (!may) return null;
-  const known = distinct(
-    pipeline.environments
-      .flatMap((it) => [it.runs?.name, it.promotion?.release.name, it.plan.candidate?.name])
-      .filter((it): it is string => it !== undefined),
-  ).reverse();
   return (
     <Action
       label="Promote …"
@@ -94,13 +81,36 @@ export function Promote(place: Place) {
         post(path(place, "promote"), { version: String(fields.get("version") ?? "").trim(), why: why || null })
       }
     >
+      <Version {...place} />
+    </Action>
+  );
+}
+
+/** Which version is asked for, and what will come of that. */
+function Version(place: Place) {
+  const { pipeline, environment } = place;
+  const list = useId();
+  const [version, setVersion] = useState(environment.plan.candidate?.name ?? "");
+  const paused = usePaused(version.trim());
+  const known = distinct(
+    pipeline.environments
+      .flatMap((it) => [it.runs?.name, it.promotion?.release.name, it.plan.candidate?.name])
+      .filter((it): it is string => it !== undefined),
+  ).reverse();
+  return (
+    <>
+      <p>
+        It may be older than what runs, and has to have run somewhere in this pipeline. Gates and freezes count for it,
+        too.
+      </p>
       <label className="flex flex-col gap-1">
         Version
         <input
           name="version"
           required
           list={list}
-          defaultValue={environment.plan.candidate?.name ?? ""}
+          value={version}
+          onChange={(event) => setVersion(event.target.value)}
           className="field font-mono"
         />
       </label>
@@ -109,26 +119,7 @@ export function Promote(place: Place) {
           <option key={version} value={version} />
         ))}
       </datalist>
-      <p>
-        {environment.name} runs <b className="font-mono">{environment.runs?.name ?? "nothing yet"}</b>; what you name
-        takes its place, even if it is older. It has to have run somewhere in this pipeline. Gates and freezes count for
-        it, too. {next(environment)}
-        {environment.promotion?.live && (
-          <>
-            {" "}
-            <b className="font-mono">{environment.promotion.release.name}</b>, which is on its way, gives way to it.
-          </>
-        )}
-      </p>
-      {environment.gates.length > 0 && (
-        <ul className="list-disc pl-5 text-sm text-muted">
-          {environment.gates.map((gate) => (
-            <li key={gate.name}>
-              {gate.name}: {gate.sentence}
-            </li>
-          ))}
-        </ul>
-      )}
-    </Action>
+      {paused !== "" && <Preview {...considered(place, "promote", paused)} />}
+    </>
   );
 }

@@ -12,6 +12,7 @@ export function SuspendOrResume({ pipeline }: { pipeline: Pipeline }) {
   return suspended ? (
     <Action label="Resume" title={`Resume ${name}`} act={({ why }) => post(path, { why: why || null })}>
       <p>Weir writes to Git for it again. If its definition suspends it, it stays suspended.</p>
+      <UnderWay pipeline={pipeline} lead="This goes on, unless something else holds it:" />
     </Action>
   ) : (
     <Action label="Suspend" title={`Suspend ${name}`} act={({ why }) => post(path, { why: why || null })}>
@@ -19,6 +20,29 @@ export function SuspendOrResume({ pipeline }: { pipeline: Pipeline }) {
         Nothing is written to Git for it until somebody resumes it. What Flux deploys goes on, and is shown. Open pull
         requests stay open.
       </p>
+      <UnderWay pipeline={pipeline} lead="This stops:" />
     </Action>
+  );
+}
+
+/** What is on its way, or would be, and what holds it but for the suspension. */
+function UnderWay({ pipeline, lead }: { pipeline: Pipeline; lead: string }) {
+  const found = pipeline.environments.flatMap(({ name, promotion, plan }) => {
+    const release = promotion?.live ? promotion.release : plan.candidate;
+    return release ? [{ name, release: release.name, holds: plan.holds.filter((it) => it.name !== "Suspended") }] : [];
+  });
+  if (found.length === 0) return <p>Nothing is on its way.</p>;
+  return (
+    <>
+      <p>{lead}</p>
+      <ul className="list-disc pl-5 text-sm">
+        {found.map(({ name, release, holds }) => (
+          <li key={name}>
+            <b className="font-mono">{release}</b> to {name}
+            {holds.map((hold) => `; ${hold.sentence}`)}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }

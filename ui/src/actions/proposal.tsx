@@ -59,8 +59,9 @@ export function CloseProposal({ proposal }: { proposal: Proposal }) {
     <Action
       label="Close"
       title={`Close the proposal of ${proposal.release.name}`}
+      about={proposal.head}
       needsReason
-      act={({ why }) => post(path(proposal, "close"), { why })}
+      act={({ why }) => post(path(proposal, "close"), { head: proposal.head, why })}
     >
       <p>
         <b className="font-mono">{proposal.release.name}</b> does not go to {proposal.environment}, unless somebody asks

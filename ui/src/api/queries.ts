@@ -64,6 +64,29 @@ export const tree = ({ namespace, name, environment, target, workload }: Place) 
     refetchInterval: 15_000,
   });
 
+/** What somebody thinks about doing. */
+export interface Considered {
+  namespace: string;
+  name: string;
+  environment: string;
+  deed: "promote" | "approve" | "reject";
+  version: string;
+}
+
+export const preview = ({ namespace, name, environment, deed, version }: Considered) =>
+  queryOptions({
+    queryKey: ["preview", namespace, name, environment, deed, version],
+    queryFn: ({ signal }) =>
+      read<Schemas["PreviewView"]>(
+        `/pipelines/${namespace}/${name}/environments/${environment}/preview`,
+        { deed, version },
+        signal,
+      ),
+    enabled: version !== "",
+    retry: false,
+    gcTime: 10_000,
+  });
+
 export const promotions = (which: Query) =>
   queryOptions({
     queryKey: ["promotions", which],

@@ -1,12 +1,10 @@
 /** What `weir lint` finds in the definition. The server is asked when typing pauses; the last answer counts. */
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
-import { createContext, useContext, useEffect, useState } from "react";
+import { createContext, useContext } from "react";
 import { post, type Schemas } from "../api/client";
+import { usePaused } from "../parts/paused";
 
 export type Finding = Schemas["Finding"];
-
-/** How long typing has to pause. */
-const PAUSE = 250;
 
 const lint = (manifest: string) =>
   queryOptions({
@@ -25,11 +23,7 @@ export interface Checked {
 }
 
 export function useFindings(text: string): Checked {
-  const [asked, setAsked] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(text), PAUSE);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const asked = usePaused(text);
   const { data, error, isPlaceholderData } = useQuery(lint(asked));
   const current = asked === text && data !== undefined && !isPlaceholderData && !error;
   return { findings: data?.findings ?? [], current, error };

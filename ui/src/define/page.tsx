@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { pipelines } from "../api/queries";
 import { Sign } from "../parts/badge";
 import { distinct } from "../pipelines/summary";
+import { useNamespaces } from "../session/rights";
 import { Definition } from "./definition";
 import { Environments } from "./environments";
 import { Select, Text } from "./field";
@@ -35,7 +36,7 @@ export function DefinePage() {
   }, [form]);
   const change = (changed: Partial<Form>) => setForm((known) => ({ ...known, ...changed }));
   const clusters = distinct((data ?? []).flatMap((it) => it.environments.flatMap((each) => each.clusters)));
-  const namespaces = distinct((data ?? []).map((it) => it.namespace));
+  const namespaces = useNamespaces();
   return (
     <Found value={checked.findings}>
       <div className="mb-3 flex flex-wrap items-center gap-3">

@@ -74,6 +74,7 @@ export function concerns(change: Changed, key: readonly unknown[]): boolean {
   const ours = !change.pipeline || (change.pipeline.namespace === namespace && change.pipeline.name === name);
   switch (kind) {
     case "pipeline":
+    case "preview":
     case "tree":
       return ours;
     case "promotion":

@@ -3,11 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useMemo, useRef } from "react";
-import { type EnvironmentSummary, type PipelineSummary, pipelines } from "../api/queries";
+import { Refusal } from "../api/client";
+import { definitions, type EnvironmentSummary, type PipelineSummary, pipelines } from "../api/queries";
 import { Answer } from "../parts/ask";
 import { Badge, Sign } from "../parts/badge";
 import { Choice, Filters, Words } from "../parts/filters";
-import { Empty } from "../parts/state";
+import { Empty, Failed } from "../parts/state";
 import { useMaySomewhere } from "../session/rights";
 import { distinct, fits, health, isMoving, STATES, stateOf, type Wanted } from "./summary";
 
@@ -15,10 +16,29 @@ const route = getRouteApi("/");
 
 export function PipelinesPage() {
   const found = useQuery(pipelines);
+  if (found.error instanceof Refusal && found.error.status === 403) return <Forbidden error={found.error} />;
   return (
     <Answer of={found} what="pipelines">
       {(all) => (all.length === 0 ? <Nothing /> : <Pipelines all={all} />)}
     </Answer>
+  );
+}
+
+/** Whoever may look at no pipeline may still have a namespace that has none; who may what there is not known here. */
+function Forbidden({ error }: { error: Refusal }) {
+  const { data: where } = useQuery(definitions);
+  return (
+    <>
+      <Failed error={error} />
+      {where && (
+        <p className="text-center text-muted">
+          Is there a namespace that you may define pipelines in?{" "}
+          <Link to="/define" className="link">
+            Define one
+          </Link>
+        </p>
+      )}
+    </>
   );
 }
 

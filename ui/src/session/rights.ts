@@ -2,6 +2,7 @@
 import { queryOptions, useQueries, useQuery } from "@tanstack/react-query";
 import { read, type Schemas } from "../api/client";
 import { pipelines } from "../api/queries";
+import { distinct } from "../pipelines/summary";
 
 export type Verb = "view" | "operate" | "approve" | "define";
 
@@ -17,11 +18,18 @@ export function useMay(verb: Verb, namespace?: string): boolean {
   return data?.may.includes(verb) ?? false;
 }
 
-/** Whether they may do this in all namespaces, or in any that has pipelines. */
+/** The namespaces that they may have rights in: those with pipelines, and those that the server knows of. */
+export function useNamespaces(): string[] {
+  const { data: all } = useQuery(pipelines);
+  const { data: own } = useQuery(rights(undefined));
+  return distinct([...(all ?? []).map((it) => it.namespace), ...(own?.namespaces ?? [])]);
+}
+
+/** Whether they may do this in all namespaces, or in any that is known. */
 export function useMaySomewhere(verb: Verb): boolean {
   const everywhere = useMay(verb);
-  const { data } = useQuery(pipelines);
-  const namespaces = everywhere ? [] : [...new Set(data?.map((it) => it.namespace))];
+  const known = useNamespaces();
+  const namespaces = everywhere ? [] : known;
   const found = useQueries({ queries: namespaces.map(rights) });
   return everywhere || found.some((it) => it.data?.may.includes(verb));
 }

@@ -1,10 +1,13 @@
 //! `weir promote`, `approve`, `reject`, `suspend`, `resume`: what people do with pipelines.
 
+use std::fmt::Write as _;
+
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 use weir_core::{EnvironmentName, PipelineKey};
 
+use super::explain;
 use crate::{
     output,
     remote::{Server, because, environment_path, pipeline, pipeline_path, text, wait, watch},
@@ -21,6 +24,9 @@ struct Place {
     /// Why, for those who read it later
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
+    /// Do nothing; tell what would come of it
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     server: Server,
 }
@@ -30,14 +36,16 @@ struct Place {
 /// What a person asks for may go back to an older release, and is never overtaken by an automatic promotion. Gates,
 /// freezes and reviews count for it as for any other.
 #[derive(Args)]
-#[command(after_help = "Example:\n  weir promote podinfo prod 6.2.0 --why \"the fix for the outage\" --watch")]
+#[command(
+    after_help = "Examples:\n  weir promote podinfo prod 6.2.0 --why \"the fix for the outage\" --watch\n  weir promote podinfo prod 6.1.0 --dry-run"
+)]
 pub(crate) struct Promote {
     #[command(flatten)]
     place: Place,
     /// The version: 6.2.0, or HelmRelease/a=1.0,HelmRelease/b=2.0 where several workloads go together
     version: String,
     /// Stay and tell how it goes on, until it runs everywhere or has failed
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "dry_run")]
     watch: bool,
 }
 
@@ -51,7 +59,7 @@ pub(crate) struct Approve {
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
     /// Stay and tell how it goes on, until it runs everywhere or has failed
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "dry_run")]
     watch: bool,
 }
 
@@ -63,6 +71,9 @@ pub(crate) struct Approve {
 pub(crate) struct Reject {
     #[command(flatten)]
     place: Place,
+    /// The version that is rejected, if it is still on its way. Default: whatever is
+    #[arg(long, value_name = "VERSION")]
+    version: Option<String>,
 }
 
 /// Stop a pipeline
@@ -99,8 +110,16 @@ impl Place {
     /// Does it, tells what came of it, and stays if that is wanted.
     fn act(&self, verb: &str, body: &Value, done: &str, stay: bool) -> Result<()> {
         let client = self.server.client()?;
+        let place = environment_path(&self.pipeline, &self.environment);
+        if self.dry_run {
+            let version = body.get("version").map(|version| ("version", text(version, "")));
+            let query: Vec<_> = [("deed", verb.to_owned())].into_iter().chain(version).collect();
+            let preview: Value = wait(client.get(&format!("{place}/preview"), &query))?;
+            output::say(format_args!("{}", would(&preview)));
+            return Ok(());
+        }
         wait(async {
-            let path = format!("{}/{verb}", environment_path(&self.pipeline, &self.environment));
+            let path = format!("{place}/{verb}");
             let promotion: Value = client.post(&path, body).await?;
             let release = body.get("version").map_or_else(|| text(&promotion, "/release/name"), |it| text(it, ""));
             output::say(format_args!("{release} {done} {} of {}", self.environment, self.pipeline));
@@ -108,32 +127,48 @@ impl Place {
         })
     }
 
-    fn body(&self) -> Value {
-        because(self.why.as_deref())
+    fn about(&self, version: Option<&str>) -> Value {
+        let mut body = because(self.why.as_deref());
+        if let Some(version) = version {
+            body["version"] = json!(version);
+        }
+        body
     }
+}
+
+/// What would come of it: how it stands to what is there, what is done, and how it stands after that.
+fn would(preview: &Value) -> String {
+    let lines = |name: &str| preview.get(name).and_then(Value::as_array).into_iter().flatten();
+    let mut words = "Nothing is done. If it were, and nothing went wrong:\n".to_owned();
+    for note in lines("notes") {
+        let _ = writeln!(words, "  · {}", text(note, ""));
+    }
+    for step in lines("steps") {
+        let _ = writeln!(words, "  › Weir {}", text(step, ""));
+    }
+    let then = preview.get("then").map(explain::told).unwrap_or_default();
+    words.push_str(then.trim_end());
+    words
 }
 
 impl Promote {
     pub(super) fn run(self) -> Result<()> {
-        let mut body = self.place.body();
-        body["version"] = json!(self.version);
+        let body = self.place.about(Some(&self.version));
         self.place.act("promote", &body, "is asked for in", self.watch)
     }
 }
 
 impl Approve {
     pub(super) fn run(self) -> Result<()> {
-        let mut body = self.place.body();
-        if let Some(version) = &self.version {
-            body["version"] = json!(version);
-        }
+        let body = self.place.about(self.version.as_deref());
         self.place.act("approve", &body, "is approved for", self.watch)
     }
 }
 
 impl Reject {
     pub(super) fn run(self) -> Result<()> {
-        self.place.act("reject", &self.place.body(), "is rejected for", false)
+        let body = self.place.about(self.version.as_deref());
+        self.place.act("reject", &body, "is rejected for", false)
     }
 }
 

@@ -75,7 +75,7 @@ impl Explain {
 }
 
 /// What a server explains, in the form that it has for files.
-fn told(found: &Value) -> String {
+pub(super) fn told(found: &Value) -> String {
     let reasons = found.get("reasons").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let width = reasons.iter().map(|reason| text(reason, "/name").chars().count()).max().unwrap_or_default();
     let mut words = format!("{}\n", text(found, "/headline"));

@@ -84,6 +84,8 @@ enum Verb {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
+        head: Head,
+        #[command(flatten)]
         why: Why,
     },
 }
@@ -130,12 +132,7 @@ impl Proposal {
                 Ok(())
             }
             Verb::Merge { which, head, why } => which.merge(&head, &why),
-            Verb::Close { which, why } => {
-                let path = format!("{}/close", which.path());
-                wait(which.server.client()?.post::<Value>(&path, &why.body()))?;
-                output::say(format_args!("{} is closed", which.name));
-                Ok(())
-            }
+            Verb::Close { which, head, why } => which.close(&head, &why),
         }
     }
 }
@@ -173,6 +170,17 @@ impl Which {
             body["head"] = json!(head);
             client.post::<Value>(&format!("{}/reviews", self.path()), &body).await?;
             output::say(format_args!("{} is reviewed at {head}", self.name));
+            Ok(())
+        })
+    }
+
+    fn close(&self, looked_at: &Head, why: &Why) -> Result<()> {
+        let client = self.server.client()?;
+        wait(async {
+            let mut body = why.body();
+            body["head"] = json!(self.head(&client, looked_at).await?);
+            client.post::<Value>(&format!("{}/close", self.path()), &body).await?;
+            output::say(format_args!("{} is closed", self.name));
             Ok(())
         })
     }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
-use weir_core::{Carried, EnvironmentName, EnvironmentPlan, Hold, Intent, Promotion, Release, Snapshot};
+use weir_core::{Carried, EnvironmentName, EnvironmentPlan, Hold, Promotion, Release, Snapshot};
 
 /// One thing that happened or was decided.
 #[derive(Debug, Serialize)]
@@ -125,16 +125,9 @@ impl History {
 
     /// What Weir did.
     pub(super) fn carried(&mut self, at: Timestamp, steps: &[Carried]) {
-        for Carried { promotion, release, intent } in steps {
-            let sentence = match intent {
-                // It reads, and writes nothing.
-                Intent::Locate => continue,
-                Intent::Propose => format!("proposes {release}"),
-                Intent::Push => format!("pushes {release} to the base branch"),
-                Intent::Merge(_) => format!("merges the proposal of {release}"),
-                Intent::Close(note) => format!("closes the proposal: {note}"),
-                Intent::Notify => format!("tells the other side about {release}"),
-            };
+        for step in steps {
+            let Some(sentence) = step.told() else { continue };
+            let Carried { promotion, release, .. } = step;
             let environment = Some(promotion.environment.clone());
             let release = Some(release.clone());
             self.entries.push(Entry { at, environment, event: Event::Step, release, name: None, sentence });

@@ -17,6 +17,8 @@ mod laws;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
+mod preview;
+#[cfg(test)]
 mod proposal;
 #[cfg(test)]
 mod stories;

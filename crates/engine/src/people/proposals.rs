@@ -61,10 +61,15 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         .await
     }
 
-    /// Closes a proposal: its release is not wanted.
-    pub async fn close(&self, asked: &Asked, key: &PromotionKey) -> Result<PlainProposal, Denied> {
+    /// Closes a proposal: its release is not wanted. With a head, only if it is still at that.
+    pub async fn close(
+        &self,
+        asked: &Asked,
+        key: &PromotionKey,
+        head: Option<&CommitId>,
+    ) -> Result<PlainProposal, Denied> {
         self.look(&key.pipeline, |known| known.newest(&key.environment).map_or(Ok(()), not_merging))??;
-        self.on_open(asked, "close", key, None, |proposal| {
+        self.on_open(asked, "close", key, head, |proposal| {
             proposal.state = PlainState::Closed {
                 at: self.clock.now(),
                 by: Some(asked.by.name.as_str().into()),

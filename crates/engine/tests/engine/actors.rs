@@ -4,6 +4,7 @@ use weir_core::{
     EnvironmentName, Freeze, Observation, ObservationKey, Outcome, PipelineKey, PlainState, Reason, Report, Selector,
     Sighting, TargetKey, Unreachable, Version, Workload, WorkloadKey, WorkloadState, plan,
 };
+use weir_engine::Ask;
 use weir_ports::{FilePath, Record, RecordKey, Store as _, StoreError};
 
 use crate::scene::{DEV, PROD, Scene, ada, is_bad, main_branch, semver};
@@ -215,7 +216,8 @@ async fn approve(scene: &Scene, pipeline: &PipelineKey, environment: &Environmen
     let Some(release) = seen else { return };
     let version = release.to_string();
     let at = scene.now();
-    if let Ok(promotion) = scene.people(&world).approve(&ada(), pipeline, environment, Some(&version)).await {
+    let approve = Ask::Approve { version: Some(version.clone()) };
+    if let Ok(promotion) = scene.people(&world).ask(&ada(), pipeline, environment, &approve).await {
         scene.diary.borrow_mut().agreed.push((promotion.key, version.clone()));
         scene.diary.borrow_mut().approvals.push((pipeline.clone(), environment.clone(), version, at));
     }
@@ -234,11 +236,13 @@ async fn review(scene: &Scene, pipeline: &PipelineKey, environment: &Environment
     let people = scene.people(&world);
     let what = scene.chance().below(1000);
     let done = match what {
-        _ if by_hand && scene.chance().happens(200) => people.close(&ada(), &key).await.map(drop),
+        _ if by_hand && scene.chance().happens(200) => people.close(&ada(), &key, None).await.map(drop),
         0..400 => people.merge(&ada(), &key, &head).await.map(drop),
-        400..420 if scene.stormy.get() => people.close(&ada(), &key).await.map(drop),
+        400..420 if scene.stormy.get() => people.close(&ada(), &key, None).await.map(drop),
         420..440 => people.comment(&ada(), &key, "looks good").await.map(drop),
-        440..450 if scene.stormy.get() => people.reject(&ada(), pipeline, environment).await.map(drop),
+        440..450 if scene.stormy.get() => {
+            people.ask(&ada(), pipeline, environment, &Ask::Reject { version: None }).await.map(drop)
+        }
         _ => Ok(()),
     };
     // What does not make sense any more is denied, which is fine.
@@ -271,7 +275,7 @@ async fn ask(scene: &Scene, pipeline: &PipelineKey, environment: &EnvironmentNam
     });
     let Some(version) = scene.chance().pick(&known.unwrap_or_default()).cloned() else { return };
     scene.diary.borrow_mut().asked.push((pipeline.clone(), environment.clone(), version.clone()));
-    drop(scene.people(&world).promote(&ada(), pipeline, environment, &version).await);
+    drop(scene.people(&world).ask(&ada(), pipeline, environment, &Ask::Promote { version }).await);
 }
 
 /// What a person does about a request that nobody can fulfil: takes it back.
@@ -288,7 +292,7 @@ pub(crate) async fn take_back(scene: &Scene) {
             requested && holds.unwrap_or_default().iter().any(|hold| never(&hold.reason))
         });
         if stuck == Some(true) {
-            drop(scene.people(&world).reject(&ada(), &pipeline, &environment.name).await);
+            drop(scene.people(&world).ask(&ada(), &pipeline, &environment.name, &Ask::Reject { version: None }).await);
         }
     }
 }

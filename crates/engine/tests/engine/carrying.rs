@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use weir_core::{ApprovalGate, Approvers, Gate, Merge, Outcome, Phase, PlainState};
-use weir_engine::Denied;
+use weir_engine::{Ask, Denied};
 use weir_ports::{DeedQuery, Flaw, Journal as _, Record, RecordKey, Store as _};
 use weir_testkit::sim::Weather;
 
@@ -94,7 +94,7 @@ fn what_a_person_closes_is_refused_and_its_branch_goes() {
     story!(stage = Stage::with(pull_request()); {
         stage.report("dev", "1.1.0").await;
         stage.until_phase("1.1.0", Phase::Proposed).await;
-        stage.people().close(&ada(), &stage.open().key).await.unwrap();
+        stage.people().close(&ada(), &stage.open().key, None).await.unwrap();
         stage.until_phase("1.1.0", Phase::Rejected).await;
         stage.until("the branch is gone", || stage.branches().is_empty()).await;
         stage.report("dev", "1.2.0").await;
@@ -107,7 +107,7 @@ fn what_a_person_rejects_is_closed() {
     story!(stage = Stage::with(pull_request()); {
         stage.report("dev", "1.1.0").await;
         stage.until_phase("1.1.0", Phase::Proposed).await;
-        stage.people().reject(&ada(), &stage.key, &prod()).await.unwrap();
+        stage.people().ask(&ada(), &stage.key, &prod(), &Ask::Reject { version: None }).await.unwrap();
         stage.until_phase("1.1.0", Phase::Rejected).await;
         stage.until("closed", || matches!(stage.proposals()[0].state, PlainState::Closed { .. })).await;
         stage.until("the branch is gone", || stage.branches().is_empty()).await;
@@ -285,7 +285,7 @@ fn an_approval_opens_the_gate() {
     story!(stage = Stage::of(&[pipeline("default/app", environments)]); {
         stage.report("dev", "1.1.0").await;
         stage.until_held("AwaitingApproval").await;
-        stage.people().approve(&ada(), &stage.key, &prod(), None).await.unwrap();
+        stage.people().ask(&ada(), &stage.key, &prod(), &Ask::Approve { version: None }).await.unwrap();
         stage.until_phase("1.1.0", Phase::Delivered).await;
     });
 }
@@ -358,7 +358,7 @@ fn an_approval_is_written_down_for_the_release_that_it_is_for() {
     story!(stage = Stage::of(&[pipeline("default/app", environments)]); {
         stage.report("dev", "1.1.0").await;
         stage.until_held("AwaitingApproval").await;
-        stage.people().approve(&ada(), &stage.key, &prod(), Some("1.2.0")).await.unwrap();
+        stage.people().ask(&ada(), &stage.key, &prod(), &Ask::Approve { version: Some("1.2.0".to_owned()) }).await.unwrap();
         let deeds = stage.sim.journal.deeds(&DeedQuery { limit: 9, ..DeedQuery::default() }).await.unwrap();
         assert_eq!(deeds[0].deed.detail.as_deref(), Some("1.2.0"));
         assert_eq!(stage.holds(), ["AwaitingApproval"], "1.1.0 still waits");
@@ -379,7 +379,7 @@ fn an_approval_stays_whatever_is_written_at_the_same_time() {
             };
             stage.report("dev", "1.1.0").await;
             stage.until("1.1.0 waits for qa", || in_qa("1.1.0")).await;
-            stage.people().approve(&ada(), &stage.key, &qa, None).await.unwrap();
+            stage.people().ask(&ada(), &stage.key, &qa, &Ask::Approve { version: None }).await.unwrap();
             stage.until("1.1.0 is declared in qa", || stage.base().contains("1.1.0")).await;
             stage.report("qa", "1.1.0").await;
             stage.until_held("AwaitingApproval").await;
@@ -388,7 +388,7 @@ fn an_approval_stays_whatever_is_written_at_the_same_time() {
             // Both promotions are written anew, one after the other.
             stage.freeze("friday").await;
             tokio::time::sleep(moment).await;
-            let approved = stage.people().approve(&ada(), &stage.key, &prod(), None).await.unwrap();
+            let approved = stage.people().ask(&ada(), &stage.key, &prod(), &Ask::Approve { version: None }).await.unwrap();
             tokio::time::sleep(Duration::from_secs(5)).await;
             let kept = stage.sim.store.get(&RecordKey::Promotion(approved.key)).await.unwrap().unwrap();
             let Record::Promotion(kept) = kept.record else { unreachable!() };

@@ -80,6 +80,9 @@ async fn a_role_says_what_may_be_done_and_where() {
     assert_eq!(allowed(&tokens, &actor("both"), Some("bank")).await, [Verb::View, Verb::Approve]);
     assert!(allowed(&tokens, &actor("both"), Some("other")).await.is_empty());
     assert!(allowed(&tokens, &actor("both"), None).await.is_empty(), "all namespaces are more than two");
+    let homes = tokens.homes(&actor("both")).await.unwrap();
+    assert_eq!(homes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["bank", "shop"]);
+    assert!(tokens.homes(&actor("nobody")).await.unwrap().is_empty());
     assert!(allowed(&tokens, &actor("stranger"), None).await.is_empty());
 }
 

@@ -7,20 +7,19 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use serde::Deserialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use weir_core::{EnvironmentName, Name, Namespace, PipelineKey, Promotion, plan, promotion_name};
-use weir_engine::Known;
+use weir_engine::{Ask, Known};
 use weir_ports::{Flaw, Verb};
 
-use super::{Why, find};
+use super::find;
 use crate::{
-    backend::Ask,
     caller::Caller,
-    extract::{Input, Path},
+    extract::{Input, Path, Query},
     problem::Problem,
     router::Failed,
     state::Shared,
-    view::{EnvironmentView, Explanation, PromotionView, environment},
+    view::{EnvironmentView, Explanation, PreviewView, PromotionView, environment},
 };
 
 type Place = (Namespace, Name, EnvironmentName);
@@ -35,14 +34,47 @@ pub(crate) struct PromotionWanted {
     why: Option<String>,
 }
 
-/// What is agreed to.
+/// What is agreed to, or rejected.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Agreed {
+pub(crate) struct Judged {
     /// The version. Missing: whatever is on its way.
     version: Option<String>,
     /// Why.
     why: Option<String>,
+}
+
+/// What somebody thinks about doing.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Considered {
+    /// What they would do.
+    #[param(inline)]
+    deed: AboutPromotion,
+    /// The version, as people write it. Approving without one is about what is on its way, and so is rejecting.
+    version: Option<String>,
+}
+
+/// What can be done about the promotion into an environment.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AboutPromotion {
+    Promote,
+    Approve,
+    Reject,
+}
+
+impl Considered {
+    /// What they would ask for, and the right that it takes.
+    fn asks(self) -> Result<(Ask, Verb), Problem> {
+        match (self.deed, self.version) {
+            (AboutPromotion::Promote, Some(version)) => Ok((Ask::Promote { version }, Verb::Operate)),
+            (AboutPromotion::Promote, None) => Err(Problem::bad_request("which version? add `version`")),
+            (AboutPromotion::Approve, version) => Ok((Ask::Approve { version }, Verb::Approve)),
+            (AboutPromotion::Reject, version) => Ok((Ask::Reject { version }, Verb::Approve)),
+        }
+    }
 }
 
 /// Show everything about an environment.
@@ -77,6 +109,26 @@ pub(super) async fn explain(
         Some(Explanation::from(explained).despite(unread))
     })
     .await
+}
+
+/// Tell what would come of promoting, approving or rejecting, without doing it.
+///
+/// It is played through on what is known now. What would be refused is refused with the same words, and it takes the
+/// same right.
+#[utoipa::path(get, path = "/pipelines/{namespace}/{name}/environments/{environment}/preview", tag = "environments",
+    params(("namespace" = String, Path), ("name" = String, Path), ("environment" = String, Path), Considered),
+    responses((status = 200, body = PreviewView), Failed))]
+pub(super) async fn preview(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path((namespace, name, environment)): Path<Place>,
+    Query(considered): Query<Considered>,
+) -> Result<Json<PreviewView>, Problem> {
+    let (ask, verb) = considered.asks()?;
+    caller.must(&shared, verb, Some(&namespace)).await?;
+    let key = PipelineKey { namespace, name };
+    let preview = shared.backend.preview(&caller.asks(None), &key, &environment, &ask)?;
+    Ok(Json(preview.into()))
 }
 
 async fn look<T>(
@@ -120,12 +172,12 @@ pub(super) async fn promote(
 /// Agree to a release.
 #[utoipa::path(post, path = "/pipelines/{namespace}/{name}/environments/{environment}/approve", tag = "environments",
     params(("namespace" = String, Path), ("name" = String, Path), ("environment" = String, Path)),
-    request_body = Option<Agreed>, responses((status = 200, body = PromotionView), Failed))]
+    request_body = Option<Judged>, responses((status = 200, body = PromotionView), Failed))]
 pub(super) async fn approve(
     State(shared): State<Shared>,
     caller: Caller,
     Path(place): Path<Place>,
-    Input(body): Input<Agreed>,
+    Input(body): Input<Judged>,
 ) -> Result<Json<PromotionView>, Problem> {
     let what = Ask::Approve { version: body.version };
     let promotion = ask(&shared, &caller, place, Verb::Approve, body.why, what).await?;
@@ -135,14 +187,15 @@ pub(super) async fn approve(
 /// Reject what is on its way.
 #[utoipa::path(post, path = "/pipelines/{namespace}/{name}/environments/{environment}/reject", tag = "environments",
     params(("namespace" = String, Path), ("name" = String, Path), ("environment" = String, Path)),
-    request_body = Option<Why>, responses((status = 200, body = PromotionView), Failed))]
+    request_body = Option<Judged>, responses((status = 200, body = PromotionView), Failed))]
 pub(super) async fn reject(
     State(shared): State<Shared>,
     caller: Caller,
     Path(place): Path<Place>,
-    Input(body): Input<Why>,
+    Input(body): Input<Judged>,
 ) -> Result<Json<PromotionView>, Problem> {
-    let promotion = ask(&shared, &caller, place, Verb::Approve, body.why, Ask::Reject).await?;
+    let promotion =
+        ask(&shared, &caller, place, Verb::Approve, body.why, Ask::Reject { version: body.version }).await?;
     Ok(Json(PromotionView::from(&promotion)))
 }
 

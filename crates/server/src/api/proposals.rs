@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use weir_core::{CommitId, Name, Namespace, PipelineKey, PlainProposal, PlainState, Verdict, plan, promotion_name};
 use weir_ports::Verb;
 
-use super::{Why, find};
+use super::find;
 use crate::{
     backend::Review,
     caller::Caller,
@@ -93,6 +93,17 @@ pub(crate) struct Merged {
     /// The commit that was looked at.
     #[schema(value_type = String)]
     head: CommitId,
+    /// Why.
+    why: Option<String>,
+}
+
+/// What shall be closed.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Closed {
+    /// The commit that was looked at. Missing: whatever is proposed by now.
+    #[schema(value_type = Option<String>)]
+    head: Option<CommitId>,
     /// Why.
     why: Option<String>,
 }
@@ -225,15 +236,15 @@ pub(super) async fn merge(
 
 /// Close a proposal: its release is not wanted.
 #[utoipa::path(post, path = "/proposals/{namespace}/{name}/close", tag = "proposals",
-    params(("namespace" = String, Path), ("name" = String, Path)), request_body = Option<Why>,
+    params(("namespace" = String, Path), ("name" = String, Path)), request_body = Option<Closed>,
     responses((status = 200, body = ProposalView), Failed))]
 pub(super) async fn close(
     State(shared): State<Shared>,
     caller: Caller,
     Path(path): Path<(Namespace, Name)>,
-    Input(body): Input<Why>,
+    Input(body): Input<Closed>,
 ) -> Result<Json<ProposalView>, Problem> {
-    let proposal = act(&shared, &caller, path, Verb::Operate, body.why, Review::Close).await?;
+    let proposal = act(&shared, &caller, path, Verb::Operate, body.why, Review::Close { head: body.head }).await?;
     Ok(Json(view(&shared, &proposal)))
 }
 

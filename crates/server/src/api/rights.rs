@@ -29,6 +29,8 @@ pub(crate) struct Where {
 pub(crate) struct Rights {
     /// `view`, `operate`, `approve`, `define`: those of them that they have.
     may: Vec<&'static str>,
+    /// The namespaces that they are known to have rights in. There may be more: on Kubernetes, RBAC does not tell.
+    namespaces: Vec<String>,
 }
 
 /// Tell what whoever asks may do.
@@ -45,5 +47,6 @@ pub(super) async fn rights(
             may.push(right(verb));
         }
     }
-    Ok(Json(Rights { may }))
+    let namespaces = caller.homes(&shared).await?.iter().map(ToString::to_string).collect();
+    Ok(Json(Rights { may, namespaces }))
 }

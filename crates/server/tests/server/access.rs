@@ -35,11 +35,12 @@ async fn nobody_passes_without_a_token() {
 async fn whoever_asks_is_told_what_they_may_do() {
     let mut house = House::tokens().await;
     house.act_as("team-a-view");
-    assert_eq!(house.get("/api/v1/rights?namespace=team-a").await.ok(200).json, json!({"may": ["view"]}));
-    assert_eq!(house.get("/api/v1/rights?namespace=default").await.ok(200).json, json!({"may": []}));
-    assert_eq!(house.get("/api/v1/rights").await.ok(200).json, json!({"may": []}));
+    let told = |may: &[&str]| json!({"may": may, "namespaces": ["team-a"]});
+    assert_eq!(house.get("/api/v1/rights?namespace=team-a").await.ok(200).json, told(&["view"]));
+    assert_eq!(house.get("/api/v1/rights?namespace=default").await.ok(200).json, told(&[]));
+    assert_eq!(house.get("/api/v1/rights").await.ok(200).json, told(&[]));
     house.act_as("admin");
-    let all = json!({"may": ["view", "operate", "approve", "define"]});
+    let all = json!({"may": ["view", "operate", "approve", "define"], "namespaces": []});
     assert_eq!(house.get("/api/v1/rights").await.ok(200).json, all);
     let open = House::open().await;
     assert_eq!(open.get("/api/v1/rights?namespace=default").await.ok(200).json, all);
@@ -119,6 +120,18 @@ async fn whoever_may_view_nothing_is_told_which_right_is_missing() {
             "`nobody` does not have the right to view in any namespace that has pipelines; that takes the badge View";
         assert_eq!(told.problem(403), wanted, "{path}");
     }
+}
+
+#[tokio::test]
+async fn whoever_has_rights_where_no_pipeline_is_yet_sees_that_there_is_none() {
+    let mut house = House::tokens().await;
+    house.act_as("team-z-define");
+    for path in ["pipelines", "promotions", "proposals", "versions", "freezes", "audit"] {
+        assert!(house.get(&format!("/api/v1/{path}")).await.names().is_empty(), "{path}");
+    }
+    house.get("/api/v1/status").await.ok(200);
+    house.get("/api/v1/pipelines?namespace=team-a").await.problem(403);
+    assert_eq!(house.get("/api/v1/rights").await.ok(200).json["namespaces"], json!(["team-z"]));
 }
 
 #[tokio::test]

@@ -32,6 +32,41 @@ async fn somebody_asks_for_a_release() {
 }
 
 #[tokio::test]
+async fn what_would_come_of_it_is_told_and_not_done() {
+    let house = House::open().await;
+    let asked = format!("{PROD}/preview?deed=promote&version=2.0.0");
+    let told = house.get(&asked).await;
+    assert!(told.problem(422).contains("`2.0.0` cannot go to prod: it was never seen to run"));
+    let live = promotion(SHOP, "prod", 1, "2.0.0", Phase::Pending);
+    let first = FirstSuccess { release: live.release.clone(), at: jiff::Timestamp::now() };
+    let record = EnvironmentRecord { order: vec![first], ..EnvironmentRecord::default() };
+    house.write(Record::Environment(SHOP.parse().unwrap(), "dev".parse().unwrap(), Box::new(record))).await;
+    let told = house.get(&asked).await.ok(200).json;
+    assert_eq!(told["release"]["name"], "2.0.0");
+    assert_eq!(told["notes"], json!(["prod is not known to run anything yet"]));
+    assert_eq!(told["then"]["headline"], "shop 2.0.0 waits before prod");
+    assert_eq!(told["then"]["reasons"][0]["weighs"], "against");
+    house.get("/api/v1/promotions/team-a/shop-prod-1").await.problem(404);
+
+    house.get(&format!("{PROD}/preview?deed=reject")).await.problem(409);
+    house.promotion(&live).await;
+    let told = house.get(&format!("{PROD}/preview?deed=reject")).await.ok(200).json;
+    assert_eq!(told["then"]["headline"], "prod has nothing to wait for");
+    assert!(
+        house.get(&format!("{PROD}/preview?deed=approve")).await.problem(403).contains("anybody of group `release`")
+    );
+    let stored = house.get("/api/v1/promotions/team-a/shop-prod-1").await.ok(200).json;
+    assert!(stored["rejection"].is_null(), "{stored}");
+
+    for unsound in ["", "?deed=merge", "?deed=promote", "?deed=reject&why=x"] {
+        house.get(&format!("{PROD}/preview{unsound}")).await.problem(400);
+    }
+    let nowhere = PROD.replace("prod", "nowhere");
+    house.get(&format!("{nowhere}/preview?deed=reject")).await.problem(404);
+    assert!(house.journal.told().is_empty());
+}
+
+#[tokio::test]
 async fn what_cannot_be_asked_for_is_told_why() {
     let house = House::open().await;
     let dev = "/api/v1/pipelines/team-a/shop/environments/dev/promote";
@@ -75,7 +110,11 @@ async fn somebody_rejects_what_is_on_its_way() {
     let house = House::open().await;
     house.post(&format!("{PROD}/reject"), json!({})).await.problem(409);
     house.promotion(&promotion(SHOP, "prod", 1, "2.0.0", Phase::Pending)).await;
-    let told = house.post(&format!("{PROD}/reject"), json!({"why": "too risky"})).await.ok(200);
+    let told = house.post(&format!("{PROD}/reject"), json!({"version": "1.9.0"})).await;
+    let words = "`1.9.0` is not what is on its way into `prod`: that is `2.0.0`; look at it again";
+    assert_eq!(told.problem(409), words);
+    house.get(&format!("{PROD}/preview?deed=reject&version=1.9.0")).await.problem(409);
+    let told = house.post(&format!("{PROD}/reject"), json!({"version": "2.0.0", "why": "too risky"})).await.ok(200);
     assert_eq!(told.json["rejection"]["why"], "too risky");
     assert_eq!(house.journal.told(), ["reject team-a/shop/prod by local: too risky"]);
 }

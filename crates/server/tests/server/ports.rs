@@ -1,7 +1,7 @@
 //! Ports in memory.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex},
 };
 
@@ -198,6 +198,11 @@ impl Access for TestAccess {
             _ => Verb::View,
         };
         Ok(namespace.is_some_and(|namespace| namespace.as_str() == home) && (what == right || what == Verb::View))
+    }
+
+    async fn homes(&self, who: &Actor) -> Result<BTreeSet<Namespace>, AccessError> {
+        let home = who.name.rsplit_once('-').and_then(|(home, _)| home.parse().ok());
+        Ok(home.into_iter().collect())
     }
 
     fn right(&self, what: Verb) -> String {

@@ -173,6 +173,8 @@ async fn a_proposal_that_is_held_is_not_merged_and_says_why() {
 async fn a_proposal_is_closed_once() {
     let house = House::open().await;
     house.proposed().await;
+    let other = json!({"head": "2".repeat(40)});
+    assert!(house.post(&format!("{PROPOSAL}/close"), other).await.problem(409).ends_with("; look at it again"));
     let told = house.post(&format!("{PROPOSAL}/close"), json!({"why": "not now"})).await.ok(200);
     assert_eq!(told.json["state"]["note"], "not now");
     house.post(&format!("{PROPOSAL}/close"), json!({})).await.problem(409);
