@@ -79,6 +79,13 @@ fn the_demo_does_what_it_says_and_carries_on() {
     demo.stop();
     let demo = Demo::start(&folder);
     until("the server is back", || demo.weir(&["get", "pipelines"]).contains("AwaitingApproval"));
+    let told = demo.weir(&["approve", "podinfo", "prod", "--dry-run"]);
+    assert!(told.starts_with("Nothing is done.") && told.contains("› Weir merges the proposal of 6.1.0"), "{told}");
+    let told = demo.weir(&["promote", "podinfo", "prod", "6.0.0", "--dry-run"]);
+    for words in ["· prod runs 6.0.0 already", "· 6.1.0, which is on its way, gives way to it"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert!(demo.weir(&["get", "pipelines"]).contains("AwaitingApproval"), "nothing was done");
     let told = demo.weir(&["approve", "podinfo", "prod", "--watch"]);
     assert!(told.contains("6.1.0: Succeeded"), "{told}");
     release(&["6.2.0", "--broken"]);
