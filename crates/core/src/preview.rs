@@ -45,6 +45,13 @@ pub fn preview(pipeline: &Pipeline, snapshot: &Snapshot, promotion: Promotion, n
     Some(Preview { release, notes, steps, then })
 }
 
+/// Whether the release of a promotion is not known to be newer than what runs where it goes. What runs already is neither.
+pub fn goes_back(snapshot: &Snapshot, promotion: &Promotion) -> bool {
+    let runs = snapshot.environments.get(&promotion.key.environment).and_then(|record| record.runs.as_ref());
+    let others = runs.filter(|runs| !runs.covers(&promotion.release));
+    others.is_some_and(|runs| age(snapshot, promotion, runs) != Some(Ordering::Greater))
+}
+
 /// How what is asked for stands to what runs, to what is on its way, and to what was refused.
 fn notes(snapshot: &Snapshot, promotion: &Promotion) -> Vec<String> {
     let (release, environment) = (&promotion.release, &promotion.key.environment);
@@ -53,8 +60,7 @@ fn notes(snapshot: &Snapshot, promotion: &Promotion) -> Vec<String> {
         None => format!("{environment} is not known to run anything yet"),
         Some(runs) if runs.covers(release) => format!("{environment} runs {runs} already"),
         Some(runs) => {
-            let from = snapshot.environments.get(&promotion.from);
-            let relation = match compare(release, runs, from) {
+            let relation = match age(snapshot, promotion, runs) {
                 Some(Ordering::Greater) => format!("{release} is newer"),
                 Some(Ordering::Less) => format!("{release} is older"),
                 _ => format!("nobody knows whether {release} is newer"),
@@ -76,7 +82,9 @@ fn notes(snapshot: &Snapshot, promotion: &Promotion) -> Vec<String> {
     notes
 }
 
-fn compare(release: &Release, runs: &Release, from: Option<&EnvironmentRecord>) -> Option<Ordering> {
+/// How the release of a promotion stands to what runs, in the order of where it comes from.
+fn age(snapshot: &Snapshot, promotion: &Promotion, runs: &Release) -> Option<Ordering> {
     let unknown = EnvironmentRecord::default();
-    Order::between(release, runs, from.unwrap_or(&unknown)).compare(release, runs)
+    let from = snapshot.environments.get(&promotion.from).unwrap_or(&unknown);
+    Order::between(&promotion.release, runs, from).compare(&promotion.release, runs)
 }

@@ -1,8 +1,8 @@
 //! Access for a listener that only this machine reaches.
 
 use secrecy::SecretString;
-use weir_core::{Actor, Namespace};
-use weir_ports::{Access, AccessError, Verb};
+use weir_core::Actor;
+use weir_ports::{Access, AccessError, Scope, Verb};
 
 /// Everybody may do everything, and nobody has a token.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,7 +21,7 @@ impl Access for Everyone {
         Ok(None)
     }
 
-    async fn may(&self, _: &Actor, _: Verb, _: Option<&Namespace>) -> Result<bool, AccessError> {
+    async fn may(&self, _: &Actor, _: Verb, _: Scope<'_>) -> Result<bool, AccessError> {
         Ok(true)
     }
 

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 use weir_core::{Actor, Namespace};
-use weir_ports::{Access, AccessError, Verb};
+use weir_ports::{Access, AccessError, Scope, Verb};
 
 pub use entry::{Grant, Role, TokenEntry};
 
@@ -169,9 +169,9 @@ impl Access for Tokens {
         Ok(valid.map(|entry| Actor { name: entry.name.clone(), groups: entry.groups.clone() }))
     }
 
-    async fn may(&self, who: &Actor, what: Verb, namespace: Option<&Namespace>) -> Result<bool, AccessError> {
+    async fn may(&self, who: &Actor, what: Verb, scope: Scope<'_>) -> Result<bool, AccessError> {
         let entry = self.table().await?.of(who);
-        Ok(entry.is_some_and(|entry| entry.roles.iter().any(|grant| grant.allows(what, namespace))))
+        Ok(entry.is_some_and(|entry| entry.roles.iter().any(|grant| grant.allows(what, scope.namespace()))))
     }
 
     async fn homes(&self, who: &Actor) -> Result<BTreeSet<Namespace>, AccessError> {
@@ -182,7 +182,7 @@ impl Access for Tokens {
     fn right(&self, what: Verb) -> String {
         let role = match what {
             Verb::View => "a token with any role",
-            Verb::Operate | Verb::Define => "a token with the role `operator`",
+            Verb::Promote | Verb::Rollback | Verb::Pause | Verb::Define => "a token with the role `operator`",
             Verb::Approve => "a token with the role `approver`",
         };
         role.to_owned()

@@ -31,7 +31,7 @@ mod scrub;
 mod store;
 mod tree;
 
-pub use access::{Access, AccessError, Verb};
+pub use access::{Access, AccessError, Scope, Verb};
 pub use catalog::{Catalog, CatalogError, CatalogNotice, ClusterError, Definition, ManifestUnread, Secret};
 pub use clock::Clock;
 pub use clusters::{Clusters, Interest, Seen};

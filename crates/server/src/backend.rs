@@ -15,8 +15,8 @@ use weir_engine::{
 };
 use weir_ports::{
     Access, AccessError, Catalog as _, CatalogError, Clock as _, Clusters as _, DeedQuery, HistoryQuery, Journal,
-    ManifestUnread, Noted, Ownership as _, Record, RecordKey, RecordVersion, Secret, Store as _, StoreError, Stored,
-    TreeObject, Unseen, Verb,
+    ManifestUnread, Noted, Ownership as _, Record, RecordKey, RecordVersion, Scope, Secret, Store as _, StoreError,
+    Stored, TreeObject, Unseen, Verb,
 };
 
 /// What a server works with.
@@ -63,12 +63,7 @@ pub(crate) trait Backend: Send + Sync {
     fn promotions<'a>(&'a self, query: &'a HistoryQuery) -> BoxFuture<'a, Result<Vec<Promotion>, StoreError>>;
     fn past_proposal<'a>(&'a self, key: &'a PromotionKey) -> BoxFuture<'a, Result<Option<PlainProposal>, StoreError>>;
     fn identify<'a>(&'a self, token: &'a SecretString) -> BoxFuture<'a, Result<Option<Actor>, AccessError>>;
-    fn may<'a>(
-        &'a self,
-        who: &'a Actor,
-        what: Verb,
-        namespace: Option<&'a Namespace>,
-    ) -> BoxFuture<'a, Result<bool, AccessError>>;
+    fn may<'a>(&'a self, who: &'a Actor, what: Verb, scope: Scope<'a>) -> BoxFuture<'a, Result<bool, AccessError>>;
     /// The namespaces that they are known to have rights in, whether they have pipelines or not.
     fn homes<'a>(&'a self, who: &'a Actor) -> BoxFuture<'a, Result<BTreeSet<Namespace>, AccessError>>;
     /// What somebody needs who shall be allowed this.
@@ -92,6 +87,14 @@ pub(crate) trait Backend: Send + Sync {
         environment: &EnvironmentName,
         what: &Ask,
     ) -> Result<Preview, Denied>;
+    /// Whether that asks for a release that is not known to be newer than what runs.
+    fn goes_back(
+        &self,
+        asked: &Asked,
+        pipeline: &PipelineKey,
+        environment: &EnvironmentName,
+        what: &Ask,
+    ) -> Result<bool, Denied>;
     fn review<'a>(
         &'a self,
         asked: &'a Asked,
@@ -208,13 +211,8 @@ where
         Box::pin(self.access.identify(token))
     }
 
-    fn may<'a>(
-        &'a self,
-        who: &'a Actor,
-        what: Verb,
-        namespace: Option<&'a Namespace>,
-    ) -> BoxFuture<'a, Result<bool, AccessError>> {
-        Box::pin(self.access.may(who, what, namespace))
+    fn may<'a>(&'a self, who: &'a Actor, what: Verb, scope: Scope<'a>) -> BoxFuture<'a, Result<bool, AccessError>> {
+        Box::pin(self.access.may(who, what, scope))
     }
 
     fn homes<'a>(&'a self, who: &'a Actor) -> BoxFuture<'a, Result<BTreeSet<Namespace>, AccessError>> {
@@ -251,6 +249,16 @@ where
         what: &Ask,
     ) -> Result<Preview, Denied> {
         self.people().preview(asked, pipeline, environment, what)
+    }
+
+    fn goes_back(
+        &self,
+        asked: &Asked,
+        pipeline: &PipelineKey,
+        environment: &EnvironmentName,
+        what: &Ask,
+    ) -> Result<bool, Denied> {
+        self.people().goes_back(asked, pipeline, environment, what)
     }
 
     fn review<'a>(

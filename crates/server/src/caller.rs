@@ -11,7 +11,7 @@ use axum::{
 use secrecy::SecretString;
 use weir_core::{Actor, Namespace, PipelineKey};
 use weir_engine::Asked;
-use weir_ports::Verb;
+use weir_ports::{Scope, Verb};
 
 use crate::{origin, problem::Problem, settings::Authentication, state::Shared};
 
@@ -99,19 +99,46 @@ impl Caller {
         Asked { by: self.actor.clone(), why: why.filter(|why| !why.trim().is_empty()) }
     }
 
-    /// Refuses what they may not do. `None`: in all namespaces.
-    pub(crate) async fn must(&self, shared: &Shared, verb: Verb, home: Option<&Namespace>) -> Result<(), Problem> {
-        if self.may(shared, verb, home).await? {
-            return Ok(());
+    /// Refuses what they may not do.
+    pub(crate) async fn must<'a>(
+        &self,
+        shared: &Shared,
+        verb: Verb,
+        scope: impl Into<Scope<'a>>,
+    ) -> Result<(), Problem> {
+        let scope = scope.into();
+        if self.may(shared, verb, scope).await? {
+            Ok(())
+        } else {
+            Err(Problem::forbidden(self.lacks(shared, verb, scope)))
         }
-        let place = home.map_or_else(|| "all namespaces".to_owned(), |home| format!("namespace `{home}`"));
-        let name = &self.actor.name;
-        let (what, right) = (right(verb), shared.backend.right(verb));
-        Err(Problem::forbidden(format!("`{name}` does not have the right to {what} in {place}; that takes {right}")))
     }
 
-    pub(crate) async fn may(&self, shared: &Shared, verb: Verb, home: Option<&Namespace>) -> Result<bool, Problem> {
-        Ok(self.may_everything || shared.backend.may(&self.actor, verb, home).await?)
+    /// Which right they lack, and who has it.
+    pub(crate) fn lacks(&self, shared: &Shared, verb: Verb, scope: Scope<'_>) -> String {
+        let name = &self.actor.name;
+        let (what, right) = (right(verb), shared.backend.right(verb));
+        format!("`{name}` does not have the right to {what} {scope}; that takes {right}")
+    }
+
+    /// Refuses whoever has none of these rights. What is missing is told of the last.
+    pub(crate) async fn must_any(&self, shared: &Shared, any: &[Verb], scope: Scope<'_>) -> Result<(), Problem> {
+        let Some((last, others)) = any.split_last() else { return Ok(()) };
+        for verb in others {
+            if self.may(shared, *verb, scope).await? {
+                return Ok(());
+            }
+        }
+        self.must(shared, *last, scope).await
+    }
+
+    pub(crate) async fn may<'a>(
+        &self,
+        shared: &Shared,
+        verb: Verb,
+        scope: impl Into<Scope<'a>>,
+    ) -> Result<bool, Problem> {
+        Ok(self.may_everything || shared.backend.may(&self.actor, verb, scope.into()).await?)
     }
 
     /// The namespaces that they are known to have rights in.
@@ -121,12 +148,12 @@ impl Caller {
 
     /// Which of these namespaces they may look at. Asked once for each.
     pub(crate) async fn sees(&self, shared: &Shared, homes: BTreeSet<Namespace>) -> Result<Visible, Problem> {
-        if self.may(shared, Verb::View, None).await? {
+        if self.may(shared, Verb::View, Scope::All).await? {
             return Ok(Visible::All);
         }
         let (mut some, mut partial) = (BTreeSet::new(), false);
         for home in homes {
-            if shared.backend.may(&self.actor, Verb::View, Some(&home)).await? {
+            if self.may(shared, Verb::View, &home).await? {
                 some.insert(home);
             } else {
                 partial = true;
@@ -139,7 +166,7 @@ impl Caller {
     /// or whether they may look at the one they ask for. Whoever may look at none of them is refused.
     pub(crate) async fn looks(&self, shared: &Shared, home: Option<&Namespace>) -> Result<Visible, Problem> {
         if let Some(home) = home {
-            self.must(shared, Verb::View, Some(home)).await?;
+            self.must(shared, Verb::View, home).await?;
             return Ok(Visible::Only { some: BTreeSet::from([home.clone()]), partial: false });
         }
         let unread = shared.world().problems().into_iter().flat_map(|flaw| flaw.pipelines);
@@ -163,10 +190,13 @@ impl Caller {
     }
 }
 
+/// The name of a right: what one may do with it.
 pub(crate) fn right(verb: Verb) -> &'static str {
     match verb {
         Verb::View => "view",
-        Verb::Operate => "operate",
+        Verb::Promote => "promote",
+        Verb::Rollback => "rollback",
+        Verb::Pause => "pause",
         Verb::Approve => "approve",
         Verb::Define => "define",
     }

@@ -4,7 +4,7 @@ import { post } from "../api/client";
 import type { Considered, Environment, Pipeline } from "../api/queries";
 import { usePaused } from "../parts/paused";
 import { distinct } from "../pipelines/summary";
-import { useMay } from "../session/rights";
+import { useMayWith } from "../session/rights";
 import { Action } from "./dialog";
 import { Preview } from "./preview";
 
@@ -30,7 +30,7 @@ function asked(environment: Environment): string | undefined {
 }
 
 export function Approve(place: Place) {
-  const may = useMay("approve", place.pipeline.namespace);
+  const may = useMayWith("approve", place.pipeline);
   const release = asked(place.environment);
   if (!may || !release) return null;
   return (
@@ -49,7 +49,7 @@ export function Approve(place: Place) {
 }
 
 export function Reject(place: Place) {
-  const may = useMay("approve", place.pipeline.namespace);
+  const may = useMayWith("approve", place.pipeline);
   const { promotion } = place.environment;
   if (!may || !promotion?.live) return null;
   const release = promotion.release.name;
@@ -70,9 +70,10 @@ export function Reject(place: Place) {
 }
 
 export function Promote(place: Place) {
-  const may = useMay("operate", place.pipeline.namespace);
-  const { environment } = place;
-  if (!may) return null;
+  const { pipeline, environment } = place;
+  const forward = useMayWith("promote", pipeline);
+  const back = useMayWith("rollback", pipeline);
+  if (!forward && !back) return null;
   return (
     <Action
       label="Promote …"

@@ -1,12 +1,12 @@
 /** What can be done with a whole pipeline. */
 import { post } from "../api/client";
 import type { Pipeline } from "../api/queries";
-import { useMay } from "../session/rights";
+import { useMayWith } from "../session/rights";
 import { Action } from "./dialog";
 
 export function SuspendOrResume({ pipeline }: { pipeline: Pipeline }) {
   const { namespace, name, suspended } = pipeline;
-  const may = useMay("operate", namespace);
+  const may = useMayWith("pause", pipeline);
   if (!may || !pipeline.defined) return null;
   const path = `/pipelines/${namespace}/${name}/${suspended ? "resume" : "suspend"}`;
   return suspended ? (

@@ -2,13 +2,13 @@
 import { post } from "../api/client";
 import type { Proposal } from "../api/queries";
 import { Holds } from "../parts/holds";
-import { useMay } from "../session/rights";
+import { useMayWith } from "../session/rights";
 import { Action } from "./dialog";
 
 const path = ({ namespace, name }: Proposal, verb: string) => `/proposals/${namespace}/${name}/${verb}`;
 
 export function MergeProposal({ proposal }: { proposal: Proposal }) {
-  const may = useMay("operate", proposal.namespace);
+  const may = useMayWith("promote", proposal.pipeline);
   if (!may) return null;
   const { head, release, environment, base } = proposal;
   const holds = proposal.holds.filter((hold) => hold.name !== "AwaitingReview");
@@ -36,7 +36,7 @@ const VERDICTS = {
 } as const;
 
 export function ReviewProposal({ proposal, verdict }: { proposal: Proposal; verdict: keyof typeof VERDICTS }) {
-  const may = useMay("approve", proposal.namespace);
+  const may = useMayWith("approve", proposal.pipeline);
   if (!may) return null;
   const [label, words] = VERDICTS[verdict];
   return (
@@ -53,7 +53,7 @@ export function ReviewProposal({ proposal, verdict }: { proposal: Proposal; verd
 }
 
 export function CloseProposal({ proposal }: { proposal: Proposal }) {
-  const may = useMay("operate", proposal.namespace);
+  const may = useMayWith("promote", proposal.pipeline);
   if (!may) return null;
   return (
     <Action

@@ -9,7 +9,7 @@ import { Answer } from "../parts/ask";
 import { Badge, type Tone } from "../parts/badge";
 import { Empty } from "../parts/state";
 import { Ago } from "../parts/time";
-import { useMay } from "../session/rights";
+import { useMayWith } from "../session/rights";
 import { Definition } from "./definition";
 
 const route = getRouteApi("/drafts/$namespace/$name");
@@ -140,7 +140,7 @@ function useDecide({ draft, end }: Decision, verb: "merge" | "close") {
 
 function Merge(decision: Decision) {
   const { draft } = decision;
-  const may = useMay("operate", draft.namespace);
+  const may = useMayWith("promote", draft);
   const act = useDecide(decision, "merge");
   if (!may) return null;
   return (
@@ -162,7 +162,7 @@ function Merge(decision: Decision) {
 
 function Close(decision: Decision) {
   const { draft } = decision;
-  const may = useMay("operate", draft.namespace);
+  const may = useMayWith("promote", draft);
   const act = useDecide(decision, "close");
   if (!may) return null;
   return (

@@ -105,7 +105,7 @@ function Selection() {
 }
 
 function SetFreeze() {
-  const may = useMaySomewhere("operate");
+  const may = useMaySomewhere("pause");
   if (!may) return null;
   const act = ({ why, fields }: { why: string; fields: FormData }) => {
     const field = (name: string) => String(fields.get(name) ?? "").trim() || null;
@@ -129,7 +129,7 @@ function SetFreeze() {
 }
 
 function Lift({ freeze }: { freeze: Freeze }) {
-  const may = useMay("operate", freeze.namespace ?? undefined);
+  const may = useMay("pause", freeze.namespace ?? undefined, freeze.pipeline ?? undefined);
   if (!may) return null;
   return (
     <Action

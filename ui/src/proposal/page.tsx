@@ -10,7 +10,7 @@ import { Badge } from "../parts/badge";
 import { Holds } from "../parts/holds";
 import { Ago } from "../parts/time";
 import { PipelineLink } from "../pipeline/link";
-import { useMay } from "../session/rights";
+import { useMayWith } from "../session/rights";
 import { Differences } from "./differences";
 import { ProposalState } from "./list";
 
@@ -143,7 +143,7 @@ function CommentForm({ proposal }: { proposal: Proposal }) {
       busy.current = false;
     },
   });
-  const may = [useMay("operate", proposal.namespace), useMay("approve", proposal.namespace)];
+  const may = [useMayWith("promote", proposal.pipeline), useMayWith("approve", proposal.pipeline)];
   if (!may.includes(true)) return null;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

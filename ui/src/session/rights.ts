@@ -4,24 +4,28 @@ import { read, type Schemas } from "../api/client";
 import { pipelines } from "../api/queries";
 import { distinct } from "../pipelines/summary";
 
-export type Verb = "view" | "operate" | "approve" | "define";
+export type Verb = "view" | "promote" | "rollback" | "pause" | "approve" | "define";
 
-const rights = (namespace: string | undefined) =>
+const rights = (namespace?: string, pipeline?: string) =>
   queryOptions({
-    queryKey: ["rights", namespace ?? ""],
-    queryFn: ({ signal }) => read<Schemas["Rights"]>("/rights", { namespace }, signal),
+    queryKey: ["rights", namespace ?? "", pipeline ?? ""],
+    queryFn: ({ signal }) => read<Schemas["Rights"]>("/rights", { namespace, pipeline }, signal),
   });
 
-/** Whether they may do this in a namespace; in all, if none is given. Not before that is known. */
-export function useMay(verb: Verb, namespace?: string): boolean {
-  const { data } = useQuery(rights(namespace));
+/** Whether they may do this in a namespace, or with one pipeline of it; in all, if none is given. Not before that is known. */
+export function useMay(verb: Verb, namespace?: string, pipeline?: string): boolean {
+  const { data } = useQuery(rights(namespace, namespace && pipeline));
   return data?.may.includes(verb) ?? false;
+}
+
+export function useMayWith(verb: Verb, { namespace, name }: { namespace: string; name: string }): boolean {
+  return useMay(verb, namespace, name);
 }
 
 /** The namespaces that they may have rights in: those with pipelines, and those that the server knows of. */
 export function useNamespaces(): string[] {
   const { data: all } = useQuery(pipelines);
-  const { data: own } = useQuery(rights(undefined));
+  const { data: own } = useQuery(rights());
   return distinct([...(all ?? []).map((it) => it.namespace), ...(own?.namespaces ?? [])]);
 }
 
@@ -30,6 +34,6 @@ export function useMaySomewhere(verb: Verb): boolean {
   const everywhere = useMay(verb);
   const known = useNamespaces();
   const namespaces = everywhere ? [] : known;
-  const found = useQueries({ queries: namespaces.map(rights) });
+  const found = useQueries({ queries: namespaces.map((it) => rights(it)) });
   return everywhere || found.some((it) => it.data?.may.includes(verb));
 }

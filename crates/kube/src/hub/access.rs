@@ -13,8 +13,8 @@ use k8s_openapi::api::{
 use kube::{Api, Client, Resource as _, api::PostParams};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
-use weir_core::{Actor, Namespace};
-use weir_ports::{Access, AccessError, Verb};
+use weir_core::{Actor, Name, Namespace};
+use weir_ports::{Access, AccessError, Scope, Verb};
 
 use super::{HubSettings, fault};
 
@@ -23,12 +23,16 @@ const KEPT: usize = 4096;
 
 /// Access as RBAC gives it: verbs on `pipelines.pipelines.weave.works`.
 ///
-/// To look is `get`; to operate is `promote` and `pause`, both; to approve is `approve`; to define is `create`.
+/// To look is `get`, and to define is `create`; the others have names of their own: `promote`, `rollback`, `pause` and
+/// `approve`. What is done with one pipeline is asked for by its name, so that a role can be given for that one alone.
 pub struct HubAccess {
     client: Client,
     tokens: Answers<[u8; 32], Option<Actor>>,
-    rights: Answers<(Actor, &'static str, Option<Namespace>), bool>,
+    rights: Answers<Question, bool>,
 }
+
+/// Who wants to do what, in which namespace, with which pipeline.
+type Question = (Actor, Verb, Option<Namespace>, Option<Name>);
 
 /// Answers that are believed for a while.
 struct Answers<K, V> {
@@ -40,38 +44,6 @@ impl HubAccess {
     /// Asks the API server that this client talks to.
     pub fn new(client: Client, settings: &HubSettings) -> Self {
         Self { client, tokens: Answers::new(settings.answers), rights: Answers::new(settings.answers) }
-    }
-
-    async fn allows(
-        &self,
-        who: &Actor,
-        verb: &'static str,
-        namespace: Option<&Namespace>,
-    ) -> Result<bool, AccessError> {
-        let question = (who.clone(), verb, namespace.cloned());
-        if let Some(known) = self.rights.get(&question) {
-            return Ok(known);
-        }
-        let review = SubjectAccessReview {
-            spec: SubjectAccessReviewSpec {
-                user: Some(who.name.clone()),
-                groups: Some(who.groups.clone()),
-                resource_attributes: Some(ResourceAttributes {
-                    group: Some(weir_api::Pipeline::group(&()).into_owned()),
-                    resource: Some(weir_api::Pipeline::plural(&()).into_owned()),
-                    verb: Some(verb.to_owned()),
-                    namespace: namespace.map(ToString::to_string),
-                    ..ResourceAttributes::default()
-                }),
-                ..SubjectAccessReviewSpec::default()
-            },
-            ..SubjectAccessReview::default()
-        };
-        let reviews: Api<SubjectAccessReview> = Api::all(self.client.clone());
-        let answer = reviews.create(&PostParams::default(), &review).await.map_err(|error| refused(&error))?;
-        let allowed = answer.status.is_some_and(|status| status.allowed);
-        self.rights.keep(question, allowed);
-        Ok(allowed)
     }
 }
 
@@ -93,30 +65,49 @@ impl Access for HubAccess {
         Ok(actor)
     }
 
-    async fn may(&self, who: &Actor, what: Verb, namespace: Option<&Namespace>) -> Result<bool, AccessError> {
-        for verb in verbs(what) {
-            if !self.allows(who, verb, namespace).await? {
-                return Ok(false);
-            }
+    async fn may(&self, who: &Actor, what: Verb, scope: Scope<'_>) -> Result<bool, AccessError> {
+        let question = (who.clone(), what, scope.namespace().cloned(), scope.pipeline().cloned());
+        if let Some(known) = self.rights.get(&question) {
+            return Ok(known);
         }
-        Ok(true)
+        let review = SubjectAccessReview {
+            spec: SubjectAccessReviewSpec {
+                user: Some(who.name.clone()),
+                groups: Some(who.groups.clone()),
+                resource_attributes: Some(ResourceAttributes {
+                    group: Some(weir_api::Pipeline::group(&()).into_owned()),
+                    resource: Some(weir_api::Pipeline::plural(&()).into_owned()),
+                    verb: Some(verb(what).to_owned()),
+                    namespace: scope.namespace().map(ToString::to_string),
+                    name: scope.pipeline().map(ToString::to_string),
+                    ..ResourceAttributes::default()
+                }),
+                ..SubjectAccessReviewSpec::default()
+            },
+            ..SubjectAccessReview::default()
+        };
+        let reviews: Api<SubjectAccessReview> = Api::all(self.client.clone());
+        let answer = reviews.create(&PostParams::default(), &review).await.map_err(|error| refused(&error))?;
+        let allowed = answer.status.is_some_and(|status| status.allowed);
+        self.rights.keep(question, allowed);
+        Ok(allowed)
     }
 
     fn right(&self, what: Verb) -> String {
-        let verbs: Vec<_> = verbs(what).iter().map(|verb| format!("`{verb}`")).collect();
         let (resource, group) = (weir_api::Pipeline::plural(&()), weir_api::Pipeline::group(&()));
-        let word = if verbs.len() == 1 { "verb" } else { "verbs" };
-        format!("the RBAC {word} {} on `{resource}` of the API group `{group}`", verbs.join(" and "))
+        format!("the RBAC verb `{}` on `{resource}` of the API group `{group}`", verb(what))
     }
 }
 
-/// The verbs that are asked for, all of them.
-fn verbs(what: Verb) -> &'static [&'static str] {
+/// The verb that is asked for.
+fn verb(what: Verb) -> &'static str {
     match what {
-        Verb::View => &["get"],
-        Verb::Operate => &["promote", "pause"],
-        Verb::Approve => &["approve"],
-        Verb::Define => &["create"],
+        Verb::View => "get",
+        Verb::Promote => "promote",
+        Verb::Rollback => "rollback",
+        Verb::Pause => "pause",
+        Verb::Approve => "approve",
+        Verb::Define => "create",
     }
 }
 

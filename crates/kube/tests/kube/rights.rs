@@ -1,12 +1,12 @@
 //! Who may do what: Weir's own account, and people.
 
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
-use weir_core::{Actor, Phase};
+use weir_core::{Actor, Namespace, Phase, PipelineKey};
 use weir_kube::{
     hub::{HubAccess, HubJournal, HubSettings, HubStore, Publisher},
     install::{Installed, install},
 };
-use weir_ports::{Access, Deed, DeedQuery, HistoryQuery, Journal, Record, Store, Verb};
+use weir_ports::{Access, Deed, DeedQuery, HistoryQuery, Journal, Record, Scope, Store, Verb};
 use weir_testkit::{
     records::{memory, one_of_each, promotion, promotion_key},
     servers::{Cluster, eventually, unique},
@@ -100,22 +100,39 @@ async fn people_may_what_rbac_gives_them_in_a_namespace() {
     assert_eq!(anna.name, format!("system:serviceaccount:{namespace}:anna"));
     assert!(anna.groups.contains(&"system:authenticated".to_owned()), "{:?}", anna.groups);
 
-    let home = namespace.parse().unwrap();
-    for verb in [Verb::View, Verb::Operate, Verb::Approve, Verb::Define] {
-        assert!(!access.may(&anna, verb, Some(&home)).await.unwrap());
-    }
-    let role = ["create", "role", "anna", "--verb=get,promote,create", "--resource=pipelines.pipelines.weave.works"];
-    ground.hub.kubectl(&[&role[..], &["-n", namespace]].concat()).await;
+    let home: Namespace = namespace.parse().unwrap();
+    let there = Scope::Namespace(&home);
+    let all = [Verb::View, Verb::Promote, Verb::Rollback, Verb::Pause, Verb::Approve, Verb::Define];
+    let may = async |scope: Scope<'_>| {
+        let mut may = Vec::new();
+        for verb in all {
+            if access.may(&anna, verb, scope).await.unwrap() {
+                may.push(verb);
+            }
+        }
+        may
+    };
+    assert!(may(there).await.is_empty());
     let to = format!("--serviceaccount={namespace}:anna");
-    ground.hub.kubectl(&["create", "rolebinding", "anna", "--role=anna", &to, "-n", namespace]).await;
-    eventually("anna may look", async || match access.may(&anna, Verb::View, Some(&home)).await {
-        Ok(true) => Ok(()),
+    let pipelines = "--resource=pipelines.pipelines.weave.works";
+    let one = ["create", "role", "one", "--verb=rollback,approve", pipelines, "--resource-name=shop"];
+    let role = ["create", "role", "anna", "--verb=get,promote,create", pipelines];
+    for role in [&one[..], &role[..]] {
+        ground.hub.kubectl(&[role, &["-n", namespace]].concat()).await;
+        let bound = format!("--role={}", role[2]);
+        ground.hub.kubectl(&["create", "rolebinding", role[2], &bound, &to, "-n", namespace]).await;
+    }
+    let wanted = [Verb::View, Verb::Promote, Verb::Define];
+    eventually("anna may", async || match may(there).await {
+        may if may == wanted => Ok(()),
         other => Err(format!("{other:?}")),
     })
     .await;
-    assert!(access.may(&anna, Verb::Define, Some(&home)).await.unwrap(), "who may create a Pipeline may propose one");
-    assert!(!access.may(&anna, Verb::Operate, Some(&home)).await.unwrap(), "`pause` is missing");
-    assert!(!access.may(&anna, Verb::View, None).await.unwrap(), "not everywhere");
+    let key = |name: &str| PipelineKey { namespace: home.clone(), name: name.parse().unwrap() };
+    assert_eq!(may(Scope::Pipeline(&key("app"))).await, wanted);
+    let more = [Verb::View, Verb::Promote, Verb::Rollback, Verb::Approve, Verb::Define];
+    assert_eq!(may(Scope::Pipeline(&key("shop"))).await, more, "by name");
+    assert!(may(Scope::All).await.is_empty(), "not everywhere");
 }
 
 #[tokio::test]

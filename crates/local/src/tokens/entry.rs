@@ -42,7 +42,7 @@ pub struct Grant {
 pub enum Role {
     /// Looks.
     Viewer,
-    /// Looks, operates, and defines pipelines.
+    /// Looks, promotes, rolls back, pauses, and defines pipelines.
     Operator,
     /// Looks and approves.
     Approver,
@@ -58,7 +58,7 @@ impl Grant {
     pub(super) fn allows(&self, what: Verb, namespace: Option<&Namespace>) -> bool {
         let by_role = match self.role {
             Role::Viewer => what == Verb::View,
-            Role::Operator => matches!(what, Verb::View | Verb::Operate | Verb::Define),
+            Role::Operator => what != Verb::Approve,
             Role::Approver => matches!(what, Verb::View | Verb::Approve),
         };
         by_role && (self.namespace.is_none() || self.namespace.as_ref() == namespace)

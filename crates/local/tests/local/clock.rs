@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use weir_local::{Everyone, SystemClock};
-use weir_ports::{Access, Clock, Verb};
+use weir_ports::{Access, Clock, Scope, Verb};
 
 #[tokio::test]
 async fn a_moment_is_waited_for_and_one_that_has_passed_is_not() {
@@ -25,8 +25,8 @@ fn numbers_at_random_differ() {
 async fn everyone_at_this_machine_may_do_everything_and_nobody_has_a_token() {
     let user = Everyone::local_user();
     assert!(!user.name.is_empty());
-    for verb in [Verb::View, Verb::Operate, Verb::Approve] {
-        assert!(Everyone.may(&user, verb, None).await.unwrap());
+    for verb in [Verb::View, Verb::Promote, Verb::Approve] {
+        assert!(Everyone.may(&user, verb, Scope::All).await.unwrap());
     }
     assert_eq!(Everyone.identify(&"weir_x".to_owned().into()).await, Ok(None));
 }

@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tempfile::TempDir;
 use weir_core::Actor;
 use weir_local::{Grant, Role, TokenEntry, Tokens};
-use weir_ports::{Access, Verb};
+use weir_ports::{Access, Scope, Verb};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
@@ -33,11 +33,14 @@ fn refusal(text: &str) -> String {
     error.replace(&format!("{}/", folder.path().display()), "")
 }
 
+const OPERATOR: [Verb; 5] = [Verb::View, Verb::Promote, Verb::Rollback, Verb::Pause, Verb::Define];
+
 async fn allowed(tokens: &Tokens, who: &Actor, namespace: Option<&str>) -> Vec<Verb> {
     let namespace = namespace.map(|name| name.parse().unwrap());
     let mut verbs = Vec::new();
-    for verb in [Verb::View, Verb::Operate, Verb::Approve] {
-        if tokens.may(who, verb, namespace.as_ref()).await.unwrap() {
+    let scope = namespace.as_ref().map_or(Scope::All, Scope::Namespace);
+    for verb in [Verb::View, Verb::Promote, Verb::Rollback, Verb::Pause, Verb::Approve, Verb::Define] {
+        if tokens.may(who, verb, scope).await.unwrap() {
             verbs.push(verb);
         }
     }
@@ -74,9 +77,9 @@ async fn a_role_says_what_may_be_done_and_where() {
     let tokens = Tokens::open(file).unwrap();
     let actor = |name: &str| Actor { name: name.to_owned(), groups: Vec::new() };
     assert_eq!(allowed(&tokens, &actor("viewer"), None).await, [Verb::View]);
-    assert_eq!(allowed(&tokens, &actor("operator"), None).await, [Verb::View, Verb::Operate]);
-    assert_eq!(allowed(&tokens, &actor("operator"), Some("shop")).await, [Verb::View, Verb::Operate]);
-    assert_eq!(allowed(&tokens, &actor("both"), Some("shop")).await, [Verb::View, Verb::Operate]);
+    assert_eq!(allowed(&tokens, &actor("operator"), None).await, OPERATOR);
+    assert_eq!(allowed(&tokens, &actor("operator"), Some("shop")).await, OPERATOR);
+    assert_eq!(allowed(&tokens, &actor("both"), Some("shop")).await, OPERATOR);
     assert_eq!(allowed(&tokens, &actor("both"), Some("bank")).await, [Verb::View, Verb::Approve]);
     assert!(allowed(&tokens, &actor("both"), Some("other")).await.is_empty());
     assert!(allowed(&tokens, &actor("both"), None).await.is_empty(), "all namespaces are more than two");

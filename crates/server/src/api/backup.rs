@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use axum::{extract::State, http::StatusCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
-use weir_ports::{Deed, Verb};
+use weir_ports::{Deed, Scope, Verb};
 
 use crate::{caller::Caller, extract::Input, problem::Problem, router::Failed, state::Shared};
 
@@ -27,7 +27,7 @@ pub(super) async fn backup(
     caller: Caller,
     Input(body): Input<BackupWanted>,
 ) -> Result<StatusCode, Problem> {
-    caller.must(&shared, Verb::Operate, None).await?;
+    caller.must(&shared, Verb::Pause, Scope::All).await?;
     if !shared.is_open() {
         let detail = "the file would be written on the server's machine; ask there, on its loopback address";
         return Err(Problem::forbidden(detail));

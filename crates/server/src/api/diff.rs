@@ -53,7 +53,7 @@ pub(super) async fn diff(
     Path((namespace, name)): Path<(Namespace, Name)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    caller.must(&shared, Verb::View, &namespace).await?;
     let proposal = find::proposal(&shared, &namespace, &name).await?;
     let files = shared.backend.difference(&proposal).await?;
     let files: Vec<_> = files.into_iter().filter(|file| file.before != file.after).map(FileDiff::from).collect();

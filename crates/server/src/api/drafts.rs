@@ -78,7 +78,7 @@ pub(super) async fn propose(
         let lines: Vec<_> = found.iter().map(ToString::to_string).collect();
         Problem::unprocessable(format!("it is not proposed: {}", lines.join("; ")))
     })?;
-    caller.must(&shared, Verb::Define, Some(&pipeline.key.namespace)).await?;
+    caller.must(&shared, Verb::Define, &pipeline.key.namespace).await?;
     let definitions = kept(&shared)?;
     let whole = shared.backend.propose(definitions, &caller.asks(body.why), &pipeline, &text).await?;
     Ok((StatusCode::CREATED, Json(DraftView::new(whole, definitions))))
@@ -93,7 +93,7 @@ pub(super) async fn show(
     caller: Caller,
     Path((namespace, name)): Path<(Namespace, Name)>,
 ) -> Result<Json<DraftView>, Problem> {
-    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    caller.must(&shared, Verb::View, &namespace).await?;
     let definitions = kept(&shared)?;
     let whole = shared.backend.draft(definitions, &PipelineKey { namespace, name }).await?;
     Ok(Json(DraftView::new(whole, definitions)))
@@ -109,8 +109,8 @@ pub(super) async fn merge(
     Path((namespace, name)): Path<(Namespace, Name)>,
     Input(body): Input<Seen>,
 ) -> Result<Json<MergedDraft>, Problem> {
-    caller.must(&shared, Verb::Operate, Some(&namespace)).await?;
     let (key, asked) = (PipelineKey { namespace, name }, caller.asks(body.why));
+    caller.must(&shared, Verb::Promote, &key).await?;
     let commit = shared.backend.merge_draft(kept(&shared)?, &asked, &key, &body.head).await?;
     Ok(Json(MergedDraft { commit: commit.to_string() }))
 }
@@ -125,8 +125,8 @@ pub(super) async fn close(
     Path((namespace, name)): Path<(Namespace, Name)>,
     Input(body): Input<Seen>,
 ) -> Result<StatusCode, Problem> {
-    caller.must(&shared, Verb::Operate, Some(&namespace)).await?;
     let (key, asked) = (PipelineKey { namespace, name }, caller.asks(body.why));
+    caller.must(&shared, Verb::Promote, &key).await?;
     shared.backend.close_draft(kept(&shared)?, &asked, &key, &body.head).await?;
     Ok(StatusCode::NO_CONTENT)
 }

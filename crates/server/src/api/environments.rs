@@ -9,7 +9,7 @@ use axum::{
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use weir_core::{EnvironmentName, Name, Namespace, PipelineKey, Promotion, plan, promotion_name};
-use weir_engine::{Ask, Known};
+use weir_engine::{Ask, Asked, Known};
 use weir_ports::{Flaw, Verb};
 
 use super::find;
@@ -66,13 +66,13 @@ pub(crate) enum AboutPromotion {
 }
 
 impl Considered {
-    /// What they would ask for, and the right that it takes.
-    fn asks(self) -> Result<(Ask, Verb), Problem> {
+    /// What they would ask for.
+    fn asks(self) -> Result<Ask, Problem> {
         match (self.deed, self.version) {
-            (AboutPromotion::Promote, Some(version)) => Ok((Ask::Promote { version }, Verb::Operate)),
+            (AboutPromotion::Promote, Some(version)) => Ok(Ask::Promote { version }),
             (AboutPromotion::Promote, None) => Err(Problem::bad_request("which version? add `version`")),
-            (AboutPromotion::Approve, version) => Ok((Ask::Approve { version }, Verb::Approve)),
-            (AboutPromotion::Reject, version) => Ok((Ask::Reject { version }, Verb::Approve)),
+            (AboutPromotion::Approve, version) => Ok(Ask::Approve { version }),
+            (AboutPromotion::Reject, version) => Ok(Ask::Reject { version }),
         }
     }
 }
@@ -124,10 +124,10 @@ pub(super) async fn preview(
     Path((namespace, name, environment)): Path<Place>,
     Query(considered): Query<Considered>,
 ) -> Result<Json<PreviewView>, Problem> {
-    let (ask, verb) = considered.asks()?;
-    caller.must(&shared, verb, Some(&namespace)).await?;
-    let key = PipelineKey { namespace, name };
-    let preview = shared.backend.preview(&caller.asks(None), &key, &environment, &ask)?;
+    let ask = considered.asks()?;
+    let (key, asked) = (PipelineKey { namespace, name }, caller.asks(None));
+    may_ask(&shared, &caller, &asked, &key, &environment, &ask).await?;
+    let preview = shared.backend.preview(&asked, &key, &environment, &ask)?;
     Ok(Json(preview.into()))
 }
 
@@ -137,7 +137,7 @@ async fn look<T>(
     (namespace, name, environment): Place,
     look: impl FnOnce(&Known, &[Flaw], &EnvironmentName) -> Option<T>,
 ) -> Result<Json<T>, Problem> {
-    caller.must(shared, Verb::View, Some(&namespace)).await?;
+    caller.must(shared, Verb::View, &namespace).await?;
     let key = PipelineKey { namespace, name };
     let unread = shared.world().unread(&key);
     let found = shared.world().look(&key, |known| {
@@ -163,8 +163,7 @@ pub(super) async fn promote(
     Path(place): Path<Place>,
     Input(body): Input<PromotionWanted>,
 ) -> Result<Response, Problem> {
-    let promotion =
-        ask(&shared, &caller, place, Verb::Operate, body.why, Ask::Promote { version: body.version }).await?;
+    let promotion = ask(&shared, &caller, place, body.why, Ask::Promote { version: body.version }).await?;
     let address = format!("/api/v1/promotions/{}/{}", promotion.key.pipeline.namespace, promotion_name(&promotion.key));
     Ok((StatusCode::CREATED, [(LOCATION, address)], Json(PromotionView::from(&promotion))).into_response())
 }
@@ -180,7 +179,7 @@ pub(super) async fn approve(
     Input(body): Input<Judged>,
 ) -> Result<Json<PromotionView>, Problem> {
     let what = Ask::Approve { version: body.version };
-    let promotion = ask(&shared, &caller, place, Verb::Approve, body.why, what).await?;
+    let promotion = ask(&shared, &caller, place, body.why, what).await?;
     Ok(Json(PromotionView::from(&promotion)))
 }
 
@@ -194,8 +193,7 @@ pub(super) async fn reject(
     Path(place): Path<Place>,
     Input(body): Input<Judged>,
 ) -> Result<Json<PromotionView>, Problem> {
-    let promotion =
-        ask(&shared, &caller, place, Verb::Approve, body.why, Ask::Reject { version: body.version }).await?;
+    let promotion = ask(&shared, &caller, place, body.why, Ask::Reject { version: body.version }).await?;
     Ok(Json(PromotionView::from(&promotion)))
 }
 
@@ -203,11 +201,33 @@ async fn ask(
     shared: &Shared,
     caller: &Caller,
     (namespace, name, environment): Place,
-    verb: Verb,
     why: Option<String>,
     what: Ask,
 ) -> Result<Promotion, Problem> {
-    caller.must(shared, verb, Some(&namespace)).await?;
-    let key = PipelineKey { namespace, name };
-    Ok(shared.backend.ask(&caller.asks(why), &key, &environment, what).await?)
+    let (key, asked) = (PipelineKey { namespace, name }, caller.asks(why));
+    may_ask(shared, caller, &asked, &key, &environment, &what).await?;
+    Ok(shared.backend.ask(&asked, &key, &environment, what).await?)
+}
+
+/// Refuses whoever may not ask for that. To go back takes another right than to go on; whoever has one of them alone is
+/// told which it takes.
+async fn may_ask(
+    shared: &Shared,
+    caller: &Caller,
+    asked: &Asked,
+    key: &PipelineKey,
+    environment: &EnvironmentName,
+    what: &Ask,
+) -> Result<(), Problem> {
+    let Ask::Promote { version } = what else { return caller.must(shared, Verb::Approve, key).await };
+    caller.must_any(shared, &[Verb::Rollback, Verb::Promote], key.into()).await?;
+    if !shared.backend.goes_back(asked, key, environment, what)? {
+        return caller.must(shared, Verb::Promote, key).await;
+    }
+    if caller.may(shared, Verb::Rollback, key).await? {
+        return Ok(());
+    }
+    let lacks = caller.lacks(shared, Verb::Rollback, key.into());
+    let why = format!("`{version}` is not known to be newer than what {environment} runs, so this is a rollback");
+    Err(Problem::forbidden(format!("{why}; {lacks}")))
 }

@@ -23,7 +23,7 @@ use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 use utoipa::{IntoParams, ToSchema};
 use weir_core::{Namespace, promotion_name};
 use weir_engine::{Change, ChangeId, What};
-use weir_ports::Verb;
+use weir_ports::{Scope, Verb};
 
 use crate::{caller::Caller, extract::Query, problem::Problem, router::Failed, state::Shared, view::PipelineRef};
 
@@ -63,7 +63,7 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let place = shared.stream()?;
-    let sees_everything = caller.may(&shared, Verb::View, None).await?;
+    let sees_everything = caller.may(&shared, Verb::View, Scope::All).await?;
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let changes = shared.world().changes();
     let end = changes.end();
@@ -171,7 +171,7 @@ impl Follower {
             return *seen;
         }
         // Where it cannot be told, it is not shown.
-        let seen = self.caller.may(&self.shared, Verb::View, Some(home)).await.unwrap_or(false);
+        let seen = self.caller.may(&self.shared, Verb::View, home).await.unwrap_or(false);
         self.seen.insert(home.clone(), seen);
         seen
     }

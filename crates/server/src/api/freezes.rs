@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use weir_api::parse_duration;
-use weir_core::{EnvironmentName, Freeze, Name, Namespace, Revision, Selector};
+use weir_core::{EnvironmentName, Freeze, Name, Namespace, PipelineKey, Revision, Selector};
 use weir_engine::World;
-use weir_ports::Verb;
+use weir_ports::{Scope, Verb};
 
 use crate::{
     caller::Caller,
@@ -166,13 +166,25 @@ pub(super) async fn freeze(
     caller: Caller,
     Input(body): Input<FreezeWanted>,
 ) -> Result<Response, Problem> {
-    caller.must(&shared, Verb::Operate, body.namespace.as_ref()).await?;
     let now = shared.backend.now();
     let freeze = define(body, &caller, now)?;
+    may_pause(&shared, &caller, &freeze.selector).await?;
     let view = FreezeView::new(&freeze, shared.world(), now);
     let address = format!("/api/v1/freezes/{}", freeze.name);
     shared.backend.freeze(&caller.asks(None), freeze).await?;
     Ok((StatusCode::CREATED, [(LOCATION, address)], Json(view)).into_response())
+}
+
+/// Refuses whoever may not stop what a freeze stops.
+async fn may_pause(shared: &Shared, caller: &Caller, selected: &Selector) -> Result<(), Problem> {
+    match (&selected.namespace, &selected.pipeline) {
+        (None, _) => caller.must(shared, Verb::Pause, Scope::All).await,
+        (Some(namespace), None) => caller.must(shared, Verb::Pause, namespace).await,
+        (Some(namespace), Some(name)) => {
+            let key = PipelineKey { namespace: namespace.clone(), name: name.clone() };
+            caller.must(shared, Verb::Pause, &key).await
+        }
+    }
 }
 
 fn define(body: FreezeWanted, caller: &Caller, now: Timestamp) -> Result<Freeze, Problem> {
@@ -231,7 +243,7 @@ pub(super) async fn unfreeze(
 ) -> Result<StatusCode, Problem> {
     let freeze = shared.world().freezes().into_iter().find(|it| it.name == name);
     let freeze = freeze.ok_or_else(|| Problem::not_found(format!("there is no freeze `{name}`")))?;
-    caller.must(&shared, Verb::Operate, freeze.selector.namespace.as_ref()).await?;
+    may_pause(&shared, &caller, &freeze.selector).await?;
     shared.backend.unfreeze(&caller.asks(lifted.why), &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -125,7 +125,7 @@ pub(super) async fn show(
     caller: Caller,
     Path((namespace, name)): Path<(Namespace, Name)>,
 ) -> Result<Json<PipelineView>, Problem> {
-    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    caller.must(&shared, Verb::View, &namespace).await?;
     let (key, now) = (PipelineKey { namespace, name }, shared.backend.now());
     let unread = shared.world().unread(&key);
     let found = shared.world().look(&key, |known| {
@@ -144,7 +144,7 @@ pub(super) async fn manifest(
     caller: Caller,
     Path((namespace, name)): Path<(Namespace, Name)>,
 ) -> Result<Response, Problem> {
-    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    caller.must(&shared, Verb::View, &namespace).await?;
     let key = PipelineKey { namespace, name };
     let found = shared.backend.manifest(&key).await?;
     let text = found.ok_or_else(|| Problem::not_found(format!("there is no definition of a pipeline `{key}`")))?;
@@ -184,8 +184,8 @@ async fn set(
     body: Why,
     suspended: bool,
 ) -> Result<StatusCode, Problem> {
-    caller.must(shared, Verb::Operate, Some(&namespace)).await?;
     let key = PipelineKey { namespace, name };
+    caller.must(shared, Verb::Pause, &key).await?;
     shared.backend.suspend(&caller.asks(body.why), &key, suspended).await?;
     Ok(StatusCode::NO_CONTENT)
 }

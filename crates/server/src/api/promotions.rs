@@ -119,7 +119,7 @@ pub(super) async fn show(
     caller: Caller,
     Path((namespace, name)): Path<(Namespace, Name)>,
 ) -> Result<Json<PromotionStory>, Problem> {
-    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    caller.must(&shared, Verb::View, &namespace).await?;
     let promotion = find::promotion(&shared, &namespace, &name).await?;
     let pipeline = &promotion.key.pipeline;
     // A proposal that Weir keeps has the name of the promotion that opened it.

@@ -9,7 +9,7 @@ use axum::{
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use weir_core::{CommitId, Name, Namespace, PipelineKey, PlainProposal, PlainState, Verdict, plan, promotion_name};
-use weir_ports::Verb;
+use weir_ports::{Scope, Verb};
 
 use super::find;
 use crate::{
@@ -156,7 +156,7 @@ pub(super) async fn show(
     caller: Caller,
     Path((namespace, name)): Path<(Namespace, Name)>,
 ) -> Result<Json<ProposalView>, Problem> {
-    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    caller.must(&shared, Verb::View, &namespace).await?;
     let proposal = find::proposal(&shared, &namespace, &name).await?;
     Ok(Json(view(&shared, &proposal)))
 }
@@ -176,9 +176,7 @@ pub(super) async fn comment(
     }
     let what = Review::Comment { body: body.body };
     // Whoever may do anything with it may say something about it.
-    let approver = caller.may(&shared, Verb::Approve, Some(&path.0)).await?;
-    let verb = if approver { Verb::Approve } else { Verb::Operate };
-    let proposal = act(&shared, &caller, path, verb, None, what).await?;
+    let proposal = act(&shared, &caller, path, &[Verb::Approve, Verb::Promote], None, what).await?;
     Ok((StatusCode::CREATED, Json(view(&shared, &proposal))))
 }
 
@@ -193,7 +191,7 @@ pub(super) async fn review(
     Input(body): Input<Said>,
 ) -> Result<(StatusCode, Json<ProposalView>), Problem> {
     let what = Review::Say { verdict: body.verdict, head: body.head };
-    let proposal = act(&shared, &caller, path, Verb::Approve, body.why, what).await?;
+    let proposal = act(&shared, &caller, path, &[Verb::Approve], body.why, what).await?;
     Ok((StatusCode::CREATED, Json(view(&shared, &proposal))))
 }
 
@@ -211,7 +209,7 @@ pub(super) async fn merge(
     headers: HeaderMap,
     Input(body): Input<Merged>,
 ) -> Result<Response, Problem> {
-    let asked = act(&shared, &caller, path, Verb::Operate, body.why, Review::Merge { head: body.head }).await?;
+    let asked = act(&shared, &caller, path, &[Verb::Promote], body.why, Review::Merge { head: body.head }).await?;
     let prefer = Prefer::read(&headers);
     let over = shared.wait(&asked.key.pipeline, prefer.time(MERGE), |known| {
         known.proposal(&asked.key).filter(|it| it.state != PlainState::Open).cloned()
@@ -244,7 +242,7 @@ pub(super) async fn close(
     Path(path): Path<(Namespace, Name)>,
     Input(body): Input<Closed>,
 ) -> Result<Json<ProposalView>, Problem> {
-    let proposal = act(&shared, &caller, path, Verb::Operate, body.why, Review::Close { head: body.head }).await?;
+    let proposal = act(&shared, &caller, path, &[Verb::Promote], body.why, Review::Close { head: body.head }).await?;
     Ok(Json(view(&shared, &proposal)))
 }
 
@@ -252,12 +250,15 @@ async fn act(
     shared: &Shared,
     caller: &Caller,
     (namespace, name): (Namespace, Name),
-    verb: Verb,
+    any: &[Verb],
     why: Option<String>,
     what: Review,
 ) -> Result<PlainProposal, Problem> {
-    caller.must(shared, verb, Some(&namespace)).await?;
-    let key = find::proposal(shared, &namespace, &name).await?.key;
+    let found = find::proposal(shared, &namespace, &name).await;
+    // Whether it is there is for those to know who may do something with it, or with all that are in the namespace.
+    let scope = found.as_ref().map_or(Scope::Namespace(&namespace), |it| Scope::Pipeline(&it.key.pipeline));
+    caller.must_any(shared, any, scope).await?;
+    let key = found?.key;
     Ok(shared.backend.review(&caller.asks(why), &key, what).await?)
 }
 

@@ -3,8 +3,8 @@
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use weir_core::Namespace;
-use weir_ports::Verb;
+use weir_core::{Name, Namespace, PipelineKey};
+use weir_ports::{Scope, Verb};
 
 use crate::{
     caller::{Caller, right},
@@ -22,12 +22,15 @@ pub(crate) struct Where {
     /// In this namespace. Missing: in all of them.
     #[param(value_type = Option<String>)]
     namespace: Option<Namespace>,
+    /// With this pipeline of the namespace. Missing: with all of them.
+    #[param(value_type = Option<String>)]
+    pipeline: Option<Name>,
 }
 
 /// What whoever asks may do.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Rights {
-    /// `view`, `operate`, `approve`, `define`: those of them that they have.
+    /// `view`, `promote`, `rollback`, `pause`, `approve`, `define`: those of them that they have.
     may: Vec<&'static str>,
     /// The namespaces that they are known to have rights in. There may be more: on Kubernetes, RBAC does not tell.
     namespaces: Vec<String>,
@@ -41,9 +44,16 @@ pub(super) async fn rights(
     caller: Caller,
     Query(place): Query<Where>,
 ) -> Result<Json<Rights>, Problem> {
+    let key = match (&place.namespace, place.pipeline) {
+        (Some(namespace), Some(name)) => Some(PipelineKey { namespace: namespace.clone(), name }),
+        (None, Some(_)) => return Err(Problem::bad_request("a pipeline is in a namespace: add `namespace`")),
+        (_, None) => None,
+    };
+    let home = place.namespace.as_ref().map_or(Scope::All, Scope::Namespace);
+    let scope = key.as_ref().map_or(home, Scope::Pipeline);
     let mut may = Vec::new();
-    for verb in [Verb::View, Verb::Operate, Verb::Approve, Verb::Define] {
-        if caller.may(&shared, verb, place.namespace.as_ref()).await? {
+    for verb in [Verb::View, Verb::Promote, Verb::Rollback, Verb::Pause, Verb::Approve, Verb::Define] {
+        if caller.may(&shared, verb, scope).await? {
             may.push(right(verb));
         }
     }

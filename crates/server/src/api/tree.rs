@@ -39,7 +39,7 @@ pub(super) async fn tree(
     Path((namespace, name, environment)): Path<(Namespace, Name, EnvironmentName)>,
     Query(Which { target, workload }): Query<Which>,
 ) -> Result<Json<TreeView>, Problem> {
-    caller.must(&shared, Verb::View, Some(&namespace)).await?;
+    caller.must(&shared, Verb::View, &namespace).await?;
     let key = PipelineKey { namespace, name };
     // Whoever may look at a pipeline may look at what belongs to it, and at nothing else.
     let belongs = shared.world().look(&key, |known| {

@@ -1,8 +1,8 @@
 //! Who may do what.
 
 use serde_json::json;
-use weir_core::Phase;
-use weir_ports::{CatalogNotice, Flaw};
+use weir_core::{EnvironmentRecord, FirstSuccess, Phase};
+use weir_ports::{CatalogNotice, Flaw, Record};
 
 use crate::{
     house::{House, SECRET},
@@ -40,7 +40,7 @@ async fn whoever_asks_is_told_what_they_may_do() {
     assert_eq!(house.get("/api/v1/rights?namespace=default").await.ok(200).json, told(&[]));
     assert_eq!(house.get("/api/v1/rights").await.ok(200).json, told(&[]));
     house.act_as("admin");
-    let all = json!({"may": ["view", "operate", "approve", "define"], "namespaces": []});
+    let all = json!({"may": ["view", "promote", "rollback", "pause", "approve", "define"], "namespaces": []});
     assert_eq!(house.get("/api/v1/rights").await.ok(200).json, all);
     let open = House::open().await;
     assert_eq!(open.get("/api/v1/rights?namespace=default").await.ok(200).json, all);
@@ -160,14 +160,16 @@ async fn what_somebody_may_not_do_says_which_right_is_missing_where() {
     let head = "b".repeat(40);
     let pipeline = "/api/v1/pipelines/team-a/shop";
     let proposal = "/api/v1/proposals/team-a/shop-prod-1";
-    let operate = [
+    let pause = [
         (format!("{pipeline}/suspend"), json!({})),
         (format!("{pipeline}/resume"), json!({})),
+        ("/api/v1/freezes".to_owned(), json!({"namespace": "team-a", "pipeline": "shop", "reason": "x"})),
+    ];
+    let promote = [
         (format!("{pipeline}/environments/prod/promote"), json!({"version": "1"})),
         (format!("{proposal}/comments"), json!({"body": "x"})),
         (format!("{proposal}/merge"), json!({"head": head})),
         (format!("{proposal}/close"), json!({})),
-        ("/api/v1/freezes".to_owned(), json!({"namespace": "team-a", "reason": "x"})),
     ];
     let approve = [
         (format!("{pipeline}/environments/prod/approve"), json!({})),
@@ -175,19 +177,23 @@ async fn what_somebody_may_not_do_says_which_right_is_missing_where() {
         (format!("{proposal}/reviews"), json!({"verdict": "approved", "head": head})),
     ];
     house.act_as("team-a-view");
-    let rights = [(operate.as_slice(), "operate", "Operate"), (approve.as_slice(), "approve", "Approve")];
+    let rights = [
+        (pause.as_slice(), "pause", "Pause"),
+        (promote.as_slice(), "promote", "Promote"),
+        (approve.as_slice(), "approve", "Approve"),
+    ];
     for (paths, right, badge) in rights {
         for (path, body) in paths {
             let told = house.post(path, body.clone()).await;
             let wanted = format!(
-                "`team-a-view` does not have the right to {right} in namespace `team-a`; that takes the badge {badge}"
+                "`team-a-view` does not have the right to {right} on pipeline `team-a/shop`; that takes the badge {badge}"
             );
             assert_eq!(told.problem(403), wanted, "{path}");
         }
     }
     for name in ["default-operate", "default-approve"] {
         house.act_as(name);
-        for (path, body) in operate.iter().chain(&approve) {
+        for (path, body) in pause.iter().chain(&promote).chain(&approve) {
             house.post(path, body.clone()).await.problem(403);
         }
     }
@@ -213,7 +219,7 @@ async fn what_concerns_all_namespaces_needs_the_right_in_all_of_them() {
     assert!(backup.problem(403).contains("loopback"));
     house.act_as("team-a-operate");
     let told = house.post("/api/v1/freezes", json!({"reason": "x"})).await;
-    let wanted = "`team-a-operate` does not have the right to operate in all namespaces; that takes the badge Operate";
+    let wanted = "`team-a-operate` does not have the right to pause in all namespaces; that takes the badge Pause";
     assert_eq!(told.problem(403), wanted);
     house.delete("/api/v1/freezes/all").await.problem(403);
     house.post("/api/v1/backup", json!({"file": "/tmp/x"})).await.problem(403);
@@ -232,4 +238,51 @@ async fn each_right_lets_do_what_it_is_for() {
     let told = ["suspend team-a/shop by team-a-operate", "reject team-a/shop/prod by team-a-approve"];
     assert_eq!(house.journal.told(), told);
     assert!(house.token.as_ref().unwrap().contains(SECRET));
+}
+
+#[tokio::test]
+async fn to_go_back_takes_another_right_than_to_go_on() {
+    let mut house = House::tokens().await;
+    let release = |version: &str| promotion(SHOP, "prod", 1, version, Phase::Pending).release;
+    let order = ["1.0.0", "2.0.0", "3.0.0"];
+    let order = order.map(|version| FirstSuccess { release: release(version), at: jiff::Timestamp::now() });
+    for (environment, runs) in [("dev", "3.0.0"), ("prod", "2.0.0")] {
+        let runs = Some(release(runs));
+        let record = EnvironmentRecord { runs, order: order.to_vec(), ..EnvironmentRecord::default() };
+        let key = SHOP.parse().unwrap();
+        house.write(Record::Environment(key, environment.parse().unwrap(), Box::new(record))).await;
+    }
+    let prod = "/api/v1/pipelines/team-a/shop/environments/prod";
+    let back = "`1.0.0` is not known to be newer than what prod runs, so this is a rollback; \
+        `team-a-promote` does not have the right to rollback on pipeline `team-a/shop`; that takes the badge Rollback";
+    house.act_as("team-a-promote");
+    assert_eq!(house.post(&format!("{prod}/promote"), json!({"version": "1.0.0"})).await.problem(403), back);
+    assert_eq!(house.get(&format!("{prod}/preview?deed=promote&version=1.0.0")).await.problem(403), back);
+    house.post(&format!("{prod}/promote"), json!({"version": "3.0.0"})).await.ok(201);
+    house.act_as("team-a-rollback");
+    house.post(&format!("{prod}/promote"), json!({"version": "3.0.0"})).await.problem(403);
+    house.get(&format!("{prod}/preview?deed=promote&version=1.0.0")).await.ok(200);
+    house.post(&format!("{prod}/promote"), json!({"version": "1.0.0"})).await.ok(201);
+    house.act_as("team-a-pause");
+    for version in ["1.0.0", "3.0.0"] {
+        house.post(&format!("{prod}/promote"), json!({ "version": version })).await.problem(403);
+    }
+    let told = ["promote team-a/shop/prod by team-a-promote", "promote team-a/shop/prod by team-a-rollback"];
+    assert_eq!(house.journal.told(), told);
+}
+
+#[tokio::test]
+async fn a_right_may_be_for_one_pipeline_alone() {
+    let mut house = House::tokens().await;
+    house.act_as("team-a.shop-pause");
+    house.post("/api/v1/pipelines/team-a/shop/suspend", json!({})).await.ok(204);
+    house.post("/api/v1/pipelines/team-a/other/suspend", json!({})).await.problem(403);
+    let frozen = json!({"name": "shop", "namespace": "team-a", "pipeline": "shop", "reason": "x"});
+    house.post("/api/v1/freezes", frozen).await.ok(201);
+    house.post("/api/v1/freezes", json!({"namespace": "team-a", "reason": "x"})).await.problem(403);
+    let may = async |query: &str| house.get(&format!("/api/v1/rights?{query}")).await.ok(200).json["may"].clone();
+    assert_eq!(may("namespace=team-a&pipeline=shop").await, json!(["view", "pause"]));
+    assert_eq!(may("namespace=team-a&pipeline=other").await, json!(["view"]));
+    assert_eq!(may("namespace=team-a").await, json!(["view"]));
+    house.get("/api/v1/rights?pipeline=shop").await.problem(400);
 }

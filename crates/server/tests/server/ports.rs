@@ -12,7 +12,7 @@ use weir_core::{Actor, ClusterKey, Name, Namespace, PlainProposal, Promotion, Pr
 use weir_engine::Ports;
 use weir_ports::{
     Access, AccessError, Catalog, CatalogError, CatalogNotice, Clock, ClusterError, Deed, DeedQuery, HistoryQuery,
-    Journal, ManifestUnread, Noted, Secret, StoreError, Verb,
+    Journal, ManifestUnread, Noted, Scope, Secret, StoreError, Verb,
 };
 use weir_server::Timed;
 use weir_testkit::sim::{Sim, SimClusters, SimForge, SimOwnership, SimRepos, SimStore};
@@ -173,8 +173,9 @@ impl Journal for TestJournal {
     }
 }
 
-/// `geheim-NAME` is the token of NAME. `admin` may everything; `NAMESPACE-view`, `NAMESPACE-operate`,
-/// `NAMESPACE-approve` and `NAMESPACE-define` may that in the namespace, and look at it.
+/// `geheim-NAME` is the token of NAME. `admin` may everything; `NAMESPACE-view`, `NAMESPACE-promote` and so on may that in
+/// the namespace, and look at it; `NAMESPACE-operate` is promote, rollback and pause. `NAMESPACE.PIPELINE-promote` may that
+/// with the one pipeline.
 pub(crate) struct TestAccess;
 
 impl Access for TestAccess {
@@ -186,22 +187,29 @@ impl Access for TestAccess {
         Ok(token.strip_prefix("geheim-").filter(|name| *name != "stranger").map(Actor::named))
     }
 
-    async fn may(&self, who: &Actor, what: Verb, namespace: Option<&Namespace>) -> Result<bool, AccessError> {
+    async fn may(&self, who: &Actor, what: Verb, scope: Scope<'_>) -> Result<bool, AccessError> {
         if who.name == "admin" {
             return Ok(true);
         }
         let Some((home, right)) = who.name.rsplit_once('-') else { return Ok(false) };
-        let right = match right {
-            "operate" => Verb::Operate,
-            "approve" => Verb::Approve,
-            "define" => Verb::Define,
-            _ => Verb::View,
+        let rights: &[Verb] = match right {
+            "operate" => &[Verb::Promote, Verb::Rollback, Verb::Pause],
+            "promote" => &[Verb::Promote],
+            "rollback" => &[Verb::Rollback],
+            "pause" => &[Verb::Pause],
+            "approve" => &[Verb::Approve],
+            "define" => &[Verb::Define],
+            _ => &[],
         };
-        Ok(namespace.is_some_and(|namespace| namespace.as_str() == home) && (what == right || what == Verb::View))
+        let (home, only) = home.split_once('.').map_or((home, None), |(home, only)| (home, Some(only)));
+        let here = scope.namespace().is_some_and(|namespace| namespace.as_str() == home);
+        let this = only.is_none_or(|only| scope.pipeline().is_some_and(|name| name.as_str() == only));
+        Ok(here && (what == Verb::View || (rights.contains(&what) && this)))
     }
 
     async fn homes(&self, who: &Actor) -> Result<BTreeSet<Namespace>, AccessError> {
-        let home = who.name.rsplit_once('-').and_then(|(home, _)| home.parse().ok());
+        let home = who.name.rsplit_once('-').map(|(home, _)| home.split('.').next().unwrap_or_default());
+        let home = home.and_then(|home| home.parse().ok());
         Ok(home.into_iter().collect())
     }
 
