@@ -86,6 +86,18 @@ test("by mouse", async () => {
   expect(places, told.join("\n")).toEqual([...places].sort((one, other) => one - other));
   expect(places).not.toContain(-1);
   expect(told.join()).toContain("it ran well in qa");
+
+  await page.goto(`${demo.url}/pipelines/default/podinfo/history/prod`);
+  const ran = page.getByRole("table", { name: "What ran in prod, newest first" }).getByRole("row");
+  await ran.nth(2).waitFor();
+  const rows = await ran.allTextContents();
+  expect(rows[1]).toContain("6.1.0");
+  expect(rows[1]).toContain("from qa");
+  expect(rows[2]).toContain("6.0.0");
+  expect(rows[2]).toContain("not by a promotion");
+  await page.goto(`${demo.url}/pipelines/default/podinfo/history/dev`);
+  await page.getByRole("table", { name: "What ran in dev, newest first" }).getByText("6.1.0").waitFor();
+  await page.getByText("Nothing was promoted into dev.").waitFor();
   expect(wrong).toEqual([]);
 });
 

@@ -72,7 +72,7 @@ const PAGES: Record<string, [path: () => string, there: (page: Page) => Promise<
   promotion: [() => promotion, (page) => page.getByRole("heading", { name: "What happened" }).waitFor()],
   history: [
     () => "/pipelines/default/podinfo/history/qa",
-    (page) => page.getByRole("link", { name: "6.1.0" }).waitFor(),
+    (page) => page.getByRole("link", { name: "6.1.0" }).first().waitFor(),
   ],
   proposals: [() => "/proposals", (page) => page.getByText("merged", { exact: true }).waitFor()],
   proposal: [() => proposal, (page) => page.getByText("clusters/qa-eu/podinfo.yaml").first().waitFor()],

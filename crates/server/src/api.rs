@@ -12,6 +12,7 @@ mod environments;
 mod events;
 mod find;
 mod freezes;
+mod history;
 mod pipelines;
 mod promotions;
 mod proposals;
@@ -37,6 +38,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(environments::show))
         .routes(routes!(environments::explain))
         .routes(routes!(environments::preview))
+        .routes(routes!(history::history))
         .routes(routes!(tree::tree))
         .routes(routes!(environments::promote))
         .routes(routes!(environments::approve))

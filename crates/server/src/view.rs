@@ -5,6 +5,7 @@
 mod draft;
 mod environment;
 mod explanation;
+mod history;
 mod pipeline;
 mod preview;
 mod promotion;
@@ -21,6 +22,7 @@ use utoipa::ToSchema;
 pub(crate) use draft::{DraftSummary, DraftView};
 pub(crate) use environment::{EnvironmentView, environment, forge};
 pub(crate) use explanation::Explanation;
+pub(crate) use history::HistoryView;
 pub(crate) use pipeline::{PipelineSummary, PipelineView};
 pub(crate) use preview::PreviewView;
 pub(crate) use promotion::PromotionView;

@@ -9,6 +9,7 @@ export type Environment = Schemas["EnvironmentView"];
 export type Target = Schemas["TargetView"];
 export type Workload = Schemas["WorkloadView"];
 export type TreeObject = Schemas["TreeView"];
+export type Stay = Schemas["StayView"];
 export type Promotion = Schemas["PromotionView"];
 export type PromotionStory = Schemas["PromotionStory"];
 export type Proposal = Schemas["ProposalView"];
@@ -85,6 +86,13 @@ export const preview = ({ namespace, name, environment, deed, version }: Conside
     enabled: version !== "",
     retry: false,
     gcTime: 10_000,
+  });
+
+export const history = (namespace: string, name: string, environment: string) =>
+  queryOptions({
+    queryKey: ["history", namespace, name, environment],
+    queryFn: ({ signal }) =>
+      read<Schemas["HistoryView"]>(`/pipelines/${namespace}/${name}/environments/${environment}/history`, {}, signal),
   });
 
 export const promotions = (which: Query) =>

@@ -75,6 +75,7 @@ export function concerns(change: Changed, key: readonly unknown[]): boolean {
   switch (kind) {
     case "pipeline":
     case "preview":
+    case "history":
     case "tree":
       return ours;
     case "promotion":

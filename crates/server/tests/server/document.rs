@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::house::{House, answer};
 
-const ROUTES: [&str; 42] = [
+const ROUTES: [&str; 43] = [
     "DELETE /api/v1/freezes/{name}",
     "GET /api/v1/audit",
     "GET /api/v1/definitions",
@@ -19,6 +19,7 @@ const ROUTES: [&str; 42] = [
     "GET /api/v1/pipelines/{namespace}/{name}",
     "GET /api/v1/pipelines/{namespace}/{name}/environments/{environment}",
     "GET /api/v1/pipelines/{namespace}/{name}/environments/{environment}/explain",
+    "GET /api/v1/pipelines/{namespace}/{name}/environments/{environment}/history",
     "GET /api/v1/pipelines/{namespace}/{name}/environments/{environment}/preview",
     "GET /api/v1/pipelines/{namespace}/{name}/environments/{environment}/tree",
     "GET /api/v1/pipelines/{namespace}/{name}/manifest",

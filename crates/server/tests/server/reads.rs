@@ -3,13 +3,35 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use weir_core::{Phase, Sighting};
-use weir_ports::{CatalogNotice, Flaw, Seen};
+use weir_core::{EnvironmentRecord, FirstSuccess, Phase, Sighting, Turn};
+use weir_ports::{CatalogNotice, Flaw, Record, Seen};
 
 use crate::{
     house::{House, upgraded},
     records::{PODINFO, SHOP, promotion, proposed},
 };
+
+#[tokio::test]
+async fn what_ran_in_an_environment_is_told_with_how_it_came() {
+    let house = House::open().await;
+    let path = |environment: &str| format!("/api/v1/pipelines/team-a/shop/environments/{environment}/history");
+    assert!(house.get(&path("prod")).await.names().is_empty());
+    let mut came = promotion(SHOP, "prod", 1, "2.0.0", Phase::Succeeded);
+    let at = |second: i64| jiff::Timestamp::from_second(second).unwrap();
+    came.history = vec![Turn { phase: Phase::Pending, at: at(10), note: None }];
+    let before = promotion(SHOP, "prod", 1, "1.0.0", Phase::Succeeded).release;
+    let order = [(before, at(0)), (came.release.clone(), at(20))].map(|(release, at)| FirstSuccess { release, at });
+    let record = EnvironmentRecord { order: order.to_vec(), ..EnvironmentRecord::default() };
+    house.write(Record::Environment(SHOP.parse().unwrap(), "prod".parse().unwrap(), Box::new(record))).await;
+    house.journal.past.lock().unwrap().push(came);
+    let told = house.get(&path("prod")).await.ok(200).json;
+    let [new, old] = told["items"].as_array().unwrap().as_slice() else { panic!("{told}") };
+    assert_eq!((&new["release"]["name"], &new["promotion"]["name"]), (&json!("2.0.0"), &json!("shop-prod-1")));
+    assert_eq!((&old["release"]["name"], &old["promotion"]), (&json!("1.0.0"), &Value::Null));
+    assert_eq!((&old["since"], &old["until"]), (&json!("1970-01-01T00:00:00Z"), &json!("1970-01-01T00:00:20Z")));
+    house.get(&path("nowhere")).await.problem(404);
+    house.get("/api/v1/pipelines/team-a/nothing/environments/prod/history").await.problem(404);
+}
 
 #[tokio::test]
 async fn what_a_list_does_not_know_is_refused() {
