@@ -129,7 +129,7 @@ test("by keyboard alone, with what is rejected and frozen", async () => {
   await reject.getByLabel(/Why/).fill("not this one");
   await byKeyboard(reject.getByRole("button", { name: "Reject" }));
   await entry(page, "qa").getByText("Rejected", { exact: true }).waitFor();
-  await environment(page, "qa").getByText("Shall not come again: 1").waitFor();
+  await environment(page, "qa").getByText("Refused here: 1").waitFor();
   expect(wrong).toEqual([]);
 });
 
@@ -167,12 +167,12 @@ test("before a version is asked for, it is said what will come of it", async () 
   await version.fill("9.9.9");
   await preview.getByText("It would be refused: `9.9.9` cannot go to prod: it was never seen to run").waitFor();
   await version.fill("6.1.0");
-  await preview.getByText("Prod runs 6.2.0: 6.1.0 is older.").waitFor();
+  await preview.getByText("prod runs 6.2.0: 6.1.0 is older.").waitFor();
   await preview.getByText(/^6\.[45]\.0, which is on its way, gives way to it\.$/).waitFor();
   await preview.getByText("0 of 1 approvals for 6.1.0").waitFor();
   expect(await violations(page)).toEqual([]);
   await version.fill("6.2.0");
-  await preview.getByText("Prod runs 6.2.0 already.").waitFor();
+  await preview.getByText("prod runs 6.2.0 already.").waitFor();
   await version.fill("6.1.0");
   await preview.getByText("6.1.0 is older").waitFor();
   await dialog.getByLabel(/Why/).fill("6.2.0 loses orders");

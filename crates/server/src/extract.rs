@@ -53,8 +53,14 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Input<T> {
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "media-type", "The body is not JSON", detail));
         }
         let read = serde_json::from_slice(&bytes);
-        read.map(Self).map_err(|error| Problem::bad_request(format!("the body cannot be read: {error}")))
+        read.map(Self).map_err(|error| Problem::bad_request(format!("the body cannot be read: {}", reason(&error))))
     }
+}
+
+/// What is wrong with a body. Where it is wrong is told if it is no JSON; people who filled in a field did not see any.
+fn reason(error: &serde_json::Error) -> String {
+    let (told, place) = (error.to_string(), format!(" at line {} column {}", error.line(), error.column()));
+    if error.is_data() { told.strip_suffix(&place).unwrap_or(&told).to_owned() } else { told }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -30,7 +30,7 @@ export function Preview(considered: Considered) {
         <>
           <ul className="list-disc space-y-1 pl-5">
             {data.notes.map((note) => (
-              <li key={note}>{capital(note)}.</li>
+              <li key={note}>{note}.</li>
             ))}
             {data.steps.map((step) => (
               <li key={step}>Weir {step}.</li>
@@ -53,8 +53,4 @@ export function Preview(considered: Considered) {
       )}
     </section>
   );
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

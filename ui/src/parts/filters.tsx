@@ -54,6 +54,7 @@ export function Choice({
         {options.map((option) => (
           <option key={option}>{option}</option>
         ))}
+        {value && !options.includes(value) && <option>{value}</option>}
       </select>
     </label>
   );

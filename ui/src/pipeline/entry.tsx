@@ -1,7 +1,7 @@
 /** What stands before an environment: the promotion whose turn it is, what it waits for, and what can be done about it. */
 import { Link } from "@tanstack/react-router";
 import { Approve, Promote, Reject } from "../actions/environment";
-import type { Environment, Pipeline, Promotion } from "../api/queries";
+import type { Environment, Pipeline } from "../api/queries";
 import { Phase } from "../parts/badge";
 import { Holds } from "../parts/holds";
 import { ProposalLink } from "../promotion/proposal-link";
@@ -14,7 +14,7 @@ export function Entry({ pipeline, environment }: { pipeline: Pipeline; environme
         <span className="h-0.5 flex-1 bg-line" />▶
       </p>
       <div className="flex flex-col gap-3 border-l-2 border-line pl-4 lg:border-0 lg:px-1">
-        <Coming promotion={promotion ?? undefined} candidate={plan.candidate?.name} />
+        <Coming environment={environment} />
         {promotion && !promotion.live && plan.candidate && plan.holds.length > 0 && (
           <p className="text-sm">
             <b className="font-mono wrap-anywhere">{plan.candidate.name}</b> waits:
@@ -36,10 +36,13 @@ export function Entry({ pipeline, environment }: { pipeline: Pipeline; environme
   );
 }
 
-function Coming({ promotion, candidate }: { promotion: Promotion | undefined; candidate: string | undefined }) {
+function Coming({ environment: { promotion, plan } }: { environment: Environment }) {
+  const candidate = plan.candidate?.name;
   if (!promotion) {
     return <p className="text-sm text-muted">{candidate ? `${candidate} is next` : "Nothing has come this way yet"}</p>;
   }
+  const { problem } = promotion;
+  const isSaid = problem && plan.holds.some((hold) => hold.sentence.includes(problem.message));
   return (
     <div>
       <p className="flex flex-wrap items-center gap-2">
@@ -56,7 +59,7 @@ function Coming({ promotion, candidate }: { promotion: Promotion | undefined; ca
       {candidate && candidate !== promotion.release.name && promotion.live && (
         <p className="text-sm wrap-anywhere text-muted">{candidate} is next</p>
       )}
-      {promotion.problem && <p className="mt-1 text-sm wrap-anywhere text-bad">{promotion.problem.message}</p>}
+      {problem && !isSaid && <p className="mt-1 text-sm wrap-anywhere text-bad">{problem.message}</p>}
     </div>
   );
 }
@@ -78,7 +81,7 @@ function Gates({ environment }: { environment: Environment }) {
         <li>leaves the environment before when healthy on: {strategy.when}</li>
         <li>
           by {strategy.name}
-          {strategy.merge === "auto" ? ", merged by Weir" : ", merged by people"}
+          {strategy.name === "pull-request" && (strategy.merge === "auto" ? ", merged by Weir" : ", merged by people")}
         </li>
         {strategy.repository && (
           <li className="wrap-anywhere">

@@ -140,7 +140,7 @@ function Refused({ environment }: { environment: Environment }) {
   if (environment.refusals.length === 0) return null;
   return (
     <details className="text-sm">
-      <summary className="cursor-pointer text-muted">Shall not come again: {environment.refusals.length}</summary>
+      <summary className="cursor-pointer text-muted">Refused here: {environment.refusals.length}</summary>
       <ul className="mt-1 space-y-1">
         {environment.refusals.map(({ release, at, why }) => (
           <li key={release.name + at}>
