@@ -49,6 +49,19 @@ test("a server that has hung is noticed, and so is its return", async () => {
   await page.context().close();
 });
 
+test("a server that answers, and cannot tell what changes, says why", async () => {
+  const { page } = await openPage(browser);
+  const detail = "checking who this is failed: the API server is away";
+  await page.route("**/api/v1/events", (route) =>
+    route.fulfill({ status: 503, contentType: "application/problem+json", json: { title: "Unavailable", detail } }),
+  );
+  await page.goto(`${demo.url}/pipelines/default/podinfo`);
+  await page.getByRole("status").getByText(`No updates, trying again: ${detail}`).waitFor();
+  await page.unroute("**/api/v1/events");
+  await page.getByRole("status").getByText("Live").waitFor();
+  await page.context().close();
+});
+
 test("who may only look is offered nothing else, and who may approve is", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${demo.url}/pipelines/default/podinfo`);

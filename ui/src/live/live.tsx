@@ -9,9 +9,17 @@ import { type PipelineSummary, pipelines } from "../api/queries";
 import { follow, type Heard } from "./stream";
 
 type Changed = Schemas["Changed"];
-export type Connection = "connecting" | "live" | "lost";
 
-const Live = createContext<Connection>("connecting");
+export interface Connection {
+  state: "connecting" | "live" | "lost";
+  /** What the server says for it, if it answers. */
+  why?: string | undefined;
+}
+
+const CONNECTING: Connection = { state: "connecting" };
+const LIVE: Connection = { state: "live" };
+
+const Live = createContext(CONNECTING);
 export const useConnection = () => useContext(Live);
 
 /** How long changes are gathered. */
@@ -22,13 +30,13 @@ const FEW = 20;
 
 export function LiveUpdates({ children }: { children: ReactNode }) {
   const client = useQueryClient();
-  const [connection, setConnection] = useState<Connection>("connecting");
+  const [connection, setConnection] = useState(CONNECTING);
   useEffect(() => {
     const gathered = new Gathered(client);
     const stop = follow({
       heard: (event) => gathered.take(event),
-      connected: () => setConnection("live"),
-      lost: () => setConnection("lost"),
+      connected: () => setConnection(LIVE),
+      lost: (why) => setConnection({ state: "lost", why }),
     });
     return () => {
       stop();

@@ -2,7 +2,7 @@
  * Server-sent events, read with `fetch`: an `EventSource` sends no token. A stream that ends, or breaks off, is resumed
  * from the last event that was seen.
  */
-import { send } from "../api/client";
+import { Refusal, send } from "../api/client";
 
 export interface Heard {
   event: string;
@@ -40,7 +40,8 @@ export class Parser {
 export interface Listener {
   heard(event: Heard): void;
   connected(): void;
-  lost(): void;
+  /** The connection is gone; or the server answers, and says why it does not tell anything. */
+  lost(why?: string): void;
 }
 
 const PAUSES = [500, 1000, 2000, 4000, 8000];
@@ -69,11 +70,11 @@ async function run(listener: Listener, signal: AbortSignal) {
         last = heard.id;
         listener.heard(heard);
       }
-    } catch {
+    } catch (error) {
       failures += 1;
+      if (!signal.aborted) listener.lost(error instanceof Refusal ? error.message : undefined);
     }
     if (signal.aborted) return;
-    if (failures > 0) listener.lost();
     await pause(PAUSES[Math.min(failures, PAUSES.length - 1)] ?? 1000, signal);
   }
 }

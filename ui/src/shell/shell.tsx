@@ -88,10 +88,11 @@ const CONNECTIONS = {
 } as const;
 
 function ConnectionSign() {
-  const [sign, tone, words] = CONNECTIONS[useConnection()];
+  const { state, why } = useConnection();
+  const [sign, tone, words] = CONNECTIONS[state];
   return (
     <p role="status" className={tone}>
-      <span aria-hidden="true">{sign}</span> {words}
+      <span aria-hidden="true">{sign}</span> {why ? `No updates, trying again: ${why}` : words}
     </p>
   );
 }
