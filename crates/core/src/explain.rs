@@ -239,6 +239,9 @@ impl Explanation {
             Situation::Waits if self.phase == Some(Phase::Proposed) && !self.is_theirs() => {
                 format!("{what} is proposed for {environment}")
             }
+            Situation::Waits if self.reasons.first().is_some_and(|reason| reason.name == "Refused") => {
+                format!("{what} does not go to {environment}")
+            }
             Situation::Waits => format!("{what} waits before {environment}"),
             Situation::Moves => {
                 format!("{what} goes to {environment}: {}", self.step.as_ref().map(step).unwrap_or_default())

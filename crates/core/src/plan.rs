@@ -56,6 +56,8 @@ pub struct EnvironmentPlan {
     pub step: Option<Intent>,
     /// Everything that holds it, most binding first.
     pub holds: Vec<Hold>,
+    /// Those of them that hold the candidate and not the promotion whose turn it is.
+    pub next: Vec<Hold>,
 }
 
 /// A record to write.
@@ -122,7 +124,14 @@ fn first(place: &mut Place<'_>) -> EnvironmentPlan {
     if !place.record.holds.is_empty() {
         place.record.to_mut().holds.clear();
     }
-    EnvironmentPlan { name: place.name().clone(), candidate: None, promotion: None, step: None, holds: Vec::new() }
+    EnvironmentPlan {
+        name: place.name().clone(),
+        candidate: None,
+        promotion: None,
+        step: None,
+        holds: Vec::new(),
+        next: Vec::new(),
+    }
 }
 
 /// Ends promotions into environments that are no longer entered: gone from the pipeline, or first in it by now.
@@ -282,8 +291,10 @@ fn report(into: &Place<'_>, candidate: Option<Release>, ledger: &Ledger<'_>) -> 
     let delivered = ledger.delivered();
     let live = ledger.live().map(|line| &*line.promotion);
     let promotions = live.into_iter().chain(delivered);
-    let mut holds: Vec<Hold> =
-        promotions.flat_map(|promotion| &promotion.holds).chain(&into.record.holds).cloned().collect();
+    let own: Vec<&Hold> = promotions.flat_map(|promotion| &promotion.holds).collect();
+    let is_own = |hold: &&Hold| own.iter().any(|known| known.reason == hold.reason);
+    let next = into.record.holds.iter().filter(|hold| !is_own(hold)).cloned().collect();
+    let mut holds: Vec<Hold> = own.iter().copied().chain(&into.record.holds).cloned().collect();
     holds.sort_by_key(|hold| (hold.reason.rank(), hold.since));
     // What holds the promotion and its successor alike is said once.
     let mut kept = 0;
@@ -300,6 +311,7 @@ fn report(into: &Place<'_>, candidate: Option<Release>, ledger: &Ledger<'_>) -> 
         promotion: live.or(delivered).map(|promotion| promotion.key.ordinal),
         step: ledger.lines.last().and_then(|line| line.promotion.leg.intent.clone()),
         holds,
+        next,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     explain::{Explanation, explain},
     order::Order,
     pipeline::Pipeline,
-    promotion::Promotion,
+    promotion::{Approval, Promotion},
     rehearsal::{Carried, Rehearsal},
     release::Release,
     snapshot::{EnvironmentRecord, Snapshot},
@@ -27,13 +27,22 @@ pub struct Preview {
     pub then: Explanation,
 }
 
-/// Plays through what comes of a promotion that somebody asked for or changed, if it were written down now. `None`: the
-/// pipeline has no such environment.
-pub fn preview(pipeline: &Pipeline, snapshot: &Snapshot, promotion: Promotion, now: Timestamp) -> Option<Preview> {
+/// Plays through what comes of a promotion that somebody asked for or changed, if it were written down now. `about` is the
+/// release that they mean, which may be another than the one whose turn it is. `None`: the pipeline has no such
+/// environment.
+pub fn preview(
+    pipeline: &Pipeline,
+    snapshot: &Snapshot,
+    promotion: Promotion,
+    about: Release,
+    now: Timestamp,
+) -> Option<Preview> {
     let environment = promotion.key.environment.clone();
-    let release = promotion.release.clone();
     let known = snapshot.promotions.iter().position(|known| known.key == promotion.key);
-    let notes = if known.is_none() { notes(snapshot, &promotion) } else { Vec::new() };
+    let notes = match known.and_then(|known| snapshot.promotions.get(known)) {
+        None => asked(snapshot, &promotion),
+        Some(before) => changed(snapshot, before, &promotion, &about),
+    };
     let mut rehearsal = Rehearsal::new(pipeline.clone(), snapshot.clone(), now);
     match known {
         Some(index) => rehearsal.snapshot.promotions[index] = promotion,
@@ -42,7 +51,23 @@ pub fn preview(pipeline: &Pipeline, snapshot: &Snapshot, promotion: Promotion, n
     let mut steps = rehearsal.settle();
     steps.retain(|step| step.promotion.environment == environment);
     let then = explain(pipeline, &rehearsal.snapshot, &environment, now)?;
-    Some(Preview { release, notes, steps, then })
+    Some(Preview { release: about, notes, steps, then })
+}
+
+/// How the release of a promotion stands to what runs where it goes.
+pub fn relation(snapshot: &Snapshot, promotion: &Promotion) -> String {
+    let (release, environment) = (&promotion.release, &promotion.key.environment);
+    let runs = snapshot.environments.get(environment).and_then(|record| record.runs.as_ref());
+    let Some(runs) = runs else { return format!("{environment} is not known to run anything yet") };
+    if runs.covers(release) {
+        return format!("{environment} runs {runs} already");
+    }
+    let how = match age(snapshot, promotion, runs) {
+        Some(Ordering::Greater) => format!("{release} is newer"),
+        Some(Ordering::Less) => format!("{release} is older; once it is there, {runs} is refused"),
+        _ => format!("nobody knows whether {release} is newer"),
+    };
+    format!("{environment} runs {runs}: {how}")
 }
 
 /// Whether the release of a promotion is not known to be newer than what runs where it goes. What runs already is neither.
@@ -53,21 +78,9 @@ pub fn goes_back(snapshot: &Snapshot, promotion: &Promotion) -> bool {
 }
 
 /// How what is asked for stands to what runs, to what is on its way, and to what was refused.
-fn notes(snapshot: &Snapshot, promotion: &Promotion) -> Vec<String> {
+fn asked(snapshot: &Snapshot, promotion: &Promotion) -> Vec<String> {
     let (release, environment) = (&promotion.release, &promotion.key.environment);
-    let record = snapshot.environments.get(environment);
-    let mut notes = vec![match record.and_then(|record| record.runs.as_ref()) {
-        None => format!("{environment} is not known to run anything yet"),
-        Some(runs) if runs.covers(release) => format!("{environment} runs {runs} already"),
-        Some(runs) => {
-            let relation = match age(snapshot, promotion, runs) {
-                Some(Ordering::Greater) => format!("{release} is newer"),
-                Some(Ordering::Less) => format!("{release} is older"),
-                _ => format!("nobody knows whether {release} is newer"),
-            };
-            format!("{environment} runs {runs}: {relation}")
-        }
-    }];
+    let mut notes = vec![relation(snapshot, promotion)];
     let ours = |other: &&Promotion| {
         other.key.pipeline == promotion.key.pipeline && other.key.environment == *environment && other.phase.is_live()
     };
@@ -76,8 +89,27 @@ fn notes(snapshot: &Snapshot, promotion: &Promotion) -> Vec<String> {
         Some(live) => notes.push(format!("{}, which is on its way, gives way to it", live.release)),
         None => {}
     }
+    let record = snapshot.environments.get(environment);
     if let Some(refusal) = record.and_then(|record| record.refusal(release)) {
         notes.push(format!("it was refused here, which is lifted: {}", refusal.why));
+    }
+    notes
+}
+
+/// What has to be known before somebody agrees. Whoever rejects it knows what they do not want.
+fn changed(snapshot: &Snapshot, before: &Promotion, after: &Promotion, about: &Release) -> Vec<String> {
+    if after.rejection.is_some() {
+        return Vec::new();
+    }
+    let mut notes = Vec::new();
+    if after.release == *about {
+        notes.push(relation(snapshot, after));
+    } else {
+        notes.push(format!("it is not the turn of {about}: {} goes first", after.release));
+    }
+    if let Some(given) = after.approvals.last() {
+        let again = |old: &&Approval| old.by.name == given.by.name && old.release == given.release;
+        notes.extend(before.approvals.iter().find(again).map(|old| format!("{} agreed to it already", old.by.name)));
     }
     notes
 }

@@ -38,6 +38,9 @@ impl Pair<'_, '_> {
         let mut back = None;
         let mut lost = None;
         let order = |other: &Release| Order::between(other, release, &self.from.record).compare(other, release);
+        let moved_on = |target: &Target<'_>| {
+            self.from.last_release(target).is_some_and(|last| order(last).is_some_and(std::cmp::Ordering::is_gt))
+        };
         let anonymous = self.from.reported.as_ref().filter(|_| self.when == When::Any);
         let standings = self.from.targets.iter().map(|target| (Some(target), &target.standing));
         for (target, standing) in standings.chain(anonymous.map(|standing| (None, standing))) {
@@ -53,6 +56,8 @@ impl Pair<'_, '_> {
                 {
                     newer += 1;
                 }
+                // It is not known what failed. Where something newer ran before, it is not this one.
+                Standing::Unsettled { attempted: None, .. } if target.is_some_and(moved_on) => newer += 1,
                 Standing::Unsettled { attempted, .. } => {
                     // A target that never had it, and is busy with something else, says nothing about it.
                     let about = attempted.as_ref().is_none_or(|attempted| attempted == release);

@@ -25,7 +25,7 @@ mod world;
 pub use access::NoAccess;
 pub use difference::{Difference, NoDifference, difference};
 pub use drafts::{Definitions, Draft, DraftError, Drafts, WholeDraft};
-pub use people::{Ask, Asked, Denied, People};
+pub use people::{Ask, Asked, Awaited, Denied, People, holds_on_turn};
 pub use ports::Ports;
 pub use run::Engine;
 pub use settings::Settings;

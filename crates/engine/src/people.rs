@@ -15,7 +15,8 @@ use weir_core::{
 use weir_ports::{Clock, Journal, PipelineRecord, Record, RecordKey, Store, StoreError};
 
 pub(crate) use act::{Act, write};
-pub use ask::Ask;
+pub use ask::{Ask, Awaited};
+pub use proposals::holds_on_turn;
 
 use crate::{
     decide::save,

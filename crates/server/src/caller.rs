@@ -51,6 +51,10 @@ impl Visible {
         self.sees_everything() || (!pipelines.is_empty() && pipelines.iter().all(|key| self.sees(&key.namespace)))
     }
 
+    pub(crate) fn nothing() -> Self {
+        Self::Only { some: BTreeSet::new(), partial: true }
+    }
+
     pub(crate) fn sees_everything(&self) -> bool {
         matches!(self, Self::All)
     }

@@ -1,6 +1,6 @@
 //! Rules 7 to 9: one at a time, still wanted, not refused.
 
-use weir_core::{Concurrency, Intent, Phase, When};
+use weir_core::{Concurrency, Hold, Intent, Outcome, Phase, When};
 
 use crate::story::{Story, environment, minutes};
 
@@ -271,6 +271,35 @@ fn a_proposal_that_was_to_be_closed_is_taken_over_by_the_next_promotion() {
     story.settles();
     assert_eq!(story.promotion("prod").leg.facts.proposal.as_ref().unwrap().id, id);
     assert_eq!(story.phase("prod"), Phase::Proposed);
+}
+
+#[test]
+fn what_fails_where_a_release_was_before_does_not_hold_a_person_back() {
+    let mut story = Story::of("dev, prod");
+    let succeeded = |version: &str| Outcome::Succeeded(version.parse().unwrap());
+    for (hour, version) in [("09", "1.0.0"), ("10", "1.1.0")] {
+        let at = format!("2026-11-13T{hour}:00:00Z");
+        story.reports("dev", Some("dev"), &at, succeeded(version)).settles();
+    }
+    story.runs("prod", "1.1.0").settles();
+    let failed = Outcome::Failed { message: "chart 1.2.0 failed".into() };
+    story.reports("dev", Some("dev"), "2026-11-13T11:00:00Z", failed).settles();
+    story.asks("ada", "prod", "1.0.0");
+    assert_eq!(story.phase("prod"), Phase::Proposed, "{:?}", story.holds("prod"));
+    story.asks("ada", "prod", "1.1.0");
+    assert_eq!(story.held("prod"), ["NotHealthyYet"], "that one may be what failed");
+}
+
+#[test]
+fn what_holds_the_next_release_is_told_apart_from_what_holds_this_one() {
+    let mut story = Story::of("dev, prod").approval("prod", 1);
+    story.runs("dev", "1.0.0").runs("prod", "1.0.0").settles().runs("dev", "1.1.0").settles();
+    story.asks("ada", "prod", "1.0.0");
+    let plan = story.plan();
+    let prod = &plan.environments[1];
+    let names = |holds: &[Hold]| holds.iter().map(|hold| hold.reason.to_string()).collect::<Vec<_>>();
+    assert!(prod.next.len() < prod.holds.len(), "{:?}", names(&prod.holds));
+    assert!(names(&prod.next).iter().all(|hold| hold.contains("1.1.0")), "{:?}", names(&prod.next));
 }
 
 #[test]

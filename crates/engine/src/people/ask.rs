@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use weir_core::{
-    Actor, Approval, Environment, EnvironmentName, Gate, Phase, Pipeline, PipelineKey, Preview, Promotion,
-    PromotionKey, Rejection, Release, goes_back, preview, request,
+    Actor, Approval, Environment, EnvironmentName, Gate, Phase, Pipeline, PipelineKey, Plan, Preview, Promotion,
+    PromotionKey, Reason, Rejection, Release, goes_back, preview, request,
 };
 use weir_ports::{Clock, Journal, Record, RecordKey, RecordVersion, Store};
 
@@ -37,8 +37,10 @@ struct Wanted {
     promotion: Promotion,
     /// The state of the record that it was made from. `None`: it is a new one.
     at: Option<RecordVersion>,
-    /// What it is about.
-    about: String,
+    /// The release that they mean.
+    about: Release,
+    /// As they said it.
+    said: String,
 }
 
 impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
@@ -52,9 +54,9 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
     ) -> Result<Promotion, Denied> {
         self.retry(|noted| async move {
             let now = self.clock.now();
-            let Wanted { promotion, at, about } =
+            let Wanted { promotion, at, said, .. } =
                 self.look(pipeline, |known| what.wanted(known, environment, asked, now))??;
-            let act = Act::on(pipeline, what.verb(), place(pipeline, environment)).about(about);
+            let act = Act::on(pipeline, what.verb(), place(pipeline, environment)).about(said);
             self.note(&noted, asked, act).await?;
             save(Record::Promotion(Box::new(promotion.clone())), at, self.world, self.store).await?;
             Ok(promotion)
@@ -74,7 +76,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         self.look(pipeline, |known| {
             let wanted = what.wanted(known, environment, asked, now)?;
             let gone = || Denied::NoPipeline(pipeline.clone());
-            preview(known.pipeline(), known.snapshot(), wanted.promotion, now).ok_or_else(gone)
+            preview(known.pipeline(), known.snapshot(), wanted.promotion, wanted.about, now).ok_or_else(gone)
         })?
     }
 
@@ -91,6 +93,36 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
             let wanted = what.wanted(known, environment, asked, now)?;
             Ok(goes_back(known.snapshot(), &wanted.promotion))
         })?
+    }
+}
+
+/// A release that waits for people to agree, as it is for one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Awaited {
+    /// Which.
+    pub release: Release,
+    /// Whether their approval would count.
+    pub counts: bool,
+    /// Whether they agreed already.
+    pub given: bool,
+}
+
+impl Awaited {
+    /// What waits before an environment: the newest, which takes the turn as soon as it is agreed to; or the promotion
+    /// whose turn it is, if that goes first whatever people say. `plan` is that of the pipeline.
+    pub fn before(known: &Known, environment: &Environment, plan: &Plan, by: &Actor) -> Option<Self> {
+        let live = known.newest(&environment.name).filter(|promotion| promotion.phase.is_live())?;
+        let live = plan.promotion(&live.key, known.snapshot()).unwrap_or(live);
+        let decided = plan.environments.iter().find(|it| it.name == environment.name)?;
+        let behind = decided.next.iter().any(|hold| matches!(hold.reason, Reason::Behind { .. }));
+        let (first, second) = if behind { (&live.holds, &decided.next) } else { (&decided.next, &live.holds) };
+        let release = first.iter().chain(second).find_map(|hold| match &hold.reason {
+            Reason::AwaitingApproval { release, .. } => Some(release.clone()),
+            _ => None,
+        })?;
+        let counts = may_approve(&environment.gates, live, by, &environment.name).is_ok();
+        let given = live.approvals.iter().any(|it| it.by.name == by.name && it.release == release);
+        Some(Self { release, counts, given })
     }
 }
 
@@ -114,13 +146,17 @@ impl Ask {
         match self {
             Self::Promote { version } => {
                 let promotion = requested(known, defined, version, &asked.by)?;
-                Ok(Wanted { promotion, at: None, about: version.clone() })
+                let about = promotion.release.clone();
+                Ok(Wanted { promotion, at: None, about, said: version.clone() })
             }
             Self::Approve { version } => changed(known, environment, |promotion| {
                 let release = match version {
                     Some(version) => release(known, defined, version)?,
                     None => promotion.release.clone(),
                 };
+                if release != promotion.release {
+                    was_seen(known, environment, &release)?;
+                }
                 may_approve(&defined.gates, promotion, &asked.by, environment)?;
                 let given = |approval: &Approval| approval.by.name == asked.by.name && approval.release == release;
                 promotion.approvals.retain(|approval| !given(approval));
@@ -160,9 +196,9 @@ fn changed(
     let newest = known.newest(environment).cloned();
     let mut promotion = newest.ok_or_else(|| Denied::NothingUnderWay(environment.clone()))?;
     under_way(&promotion)?;
-    let about = change(&mut promotion)?.to_string();
+    let about = change(&mut promotion)?;
     let at = known.version(&RecordKey::Promotion(promotion.key.clone()));
-    Ok(Wanted { promotion, at, about })
+    Ok(Wanted { promotion, at, said: about.to_string(), about })
 }
 
 /// What a person asks for has to have run somewhere in the pipeline, as far as that is remembered.

@@ -1,13 +1,22 @@
 //! What people do with proposals that Weir keeps itself.
 
+use jiff::Timestamp;
 use weir_core::{
-    Comment, CommitId, Hold, PlainProposal, PlainReview, PlainState, PromotionKey, Reason, Verdict, Wish, plan,
-    promotion_name,
+    Comment, CommitId, EnvironmentName, Hold, PlainProposal, PlainReview, PlainState, PromotionKey, Reason, Verdict,
+    Wish, plan, promotion_name,
 };
 use weir_ports::{Clock, Journal, Record, RecordKey, RecordVersion, Store};
 
 use super::{Act, Asked, Denied, People, not_merging};
-use crate::decide::save;
+use crate::{decide::save, world::Known};
+
+/// What holds the promotion whose turn it is, or was last; and nothing that holds the one after it.
+pub fn holds_on_turn(known: &Known, environment: &EnvironmentName, now: Timestamp) -> Vec<Hold> {
+    let plan = plan(known.pipeline(), known.snapshot(), now);
+    let newest = known.newest(environment);
+    let promotion = newest.and_then(|newest| plan.promotion(&newest.key, known.snapshot()));
+    promotion.map(|promotion| promotion.holds.clone()).unwrap_or_default()
+}
 
 impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
     /// Says what one thinks of a proposal, at the head that one looked at.
@@ -83,12 +92,10 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
     fn held(&self, key: &PromotionKey) -> Result<Vec<Hold>, Denied> {
         let now = self.clock.now();
         self.look(&key.pipeline, |known| {
-            let plan = plan(known.pipeline(), known.snapshot(), now);
-            let newest = known.newest(&key.environment);
-            let promotion = newest.and_then(|newest| plan.promotion(&newest.key, known.snapshot()));
             let changes = known.proposal(key).is_some_and(|it| it.review() == weir_core::Review::ChangesRequested);
-            let own = |hold: &&Hold| changes || !matches!(hold.reason, Reason::AwaitingReview { .. });
-            promotion.iter().flat_map(|promotion| &promotion.holds).filter(own).cloned().collect()
+            let mut holds = holds_on_turn(known, &key.environment, now);
+            holds.retain(|hold| changes || !matches!(hold.reason, Reason::AwaitingReview { .. }));
+            holds
         })
     }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use weir_core::{ApprovalGate, Approvers, Gate, Merge, Outcome, Phase, PlainState};
-use weir_engine::{Ask, Denied};
-use weir_ports::{DeedQuery, Flaw, Journal as _, Record, RecordKey, Store as _};
+use weir_core::{Actor, ApprovalGate, Approvers, Gate, Merge, Outcome, Phase, PlainState, plan};
+use weir_engine::{Ask, Asked, Awaited, Denied};
+use weir_ports::{Clock as _, DeedQuery, Flaw, Journal as _, Record, RecordKey, Store as _};
 use weir_testkit::sim::Weather;
 
 use crate::{
@@ -356,12 +356,54 @@ fn a_branch_that_is_reset_to_what_was_proposed_is_ours_again() {
 fn an_approval_is_written_down_for_the_release_that_it_is_for() {
     let environments = vec![environment("dev", None, Vec::new()), environment("prod", Some(push()), vec![approval()])];
     story!(stage = Stage::of(&[pipeline("default/app", environments)]); {
+        let approve = async |version: &str| {
+            stage.people().ask(&ada(), &stage.key, &prod(), &Ask::Approve { version: Some(version.to_owned()) }).await
+        };
+        let seen = || {
+            let seen = stage.world.look(&stage.key, |known| {
+                known.snapshot().environments.values().any(|record| !record.order.is_empty())
+            });
+            seen.unwrap_or_default()
+        };
+        stage.report("dev", "1.0.0").await;
+        stage.until("1.0.0 is seen", seen).await;
         stage.report("dev", "1.1.0").await;
         stage.until_held("AwaitingApproval").await;
-        stage.people().ask(&ada(), &stage.key, &prod(), &Ask::Approve { version: Some("1.2.0".to_owned()) }).await.unwrap();
+        assert!(matches!(approve("1.11.0").await, Err(Denied::NeverSeen { .. })), "nobody agrees to a slip of the pen");
+        approve("1.0.0").await.unwrap();
         let deeds = stage.sim.journal.deeds(&DeedQuery { limit: 9, ..DeedQuery::default() }).await.unwrap();
-        assert_eq!(deeds[0].deed.detail.as_deref(), Some("1.2.0"));
+        assert_eq!(deeds[0].deed.detail.as_deref(), Some("1.0.0"));
         assert_eq!(stage.holds(), ["AwaitingApproval"], "1.1.0 still waits");
+    });
+}
+
+#[test]
+fn people_are_asked_about_what_goes_on_when_they_agree() {
+    let from = Approvers::default();
+    let gate = Gate::Approval(ApprovalGate { count: 1, from, allow_author: false, expires_after: None });
+    let environments = vec![environment("dev", None, Vec::new()), environment("prod", Some(push()), vec![gate])];
+    story!(stage = Stage::of(&[pipeline("default/app", environments)]); {
+        let asked_about = |who: &Asked| {
+            let awaited = stage.world.look(&stage.key, |known| {
+                let plan = plan(known.pipeline(), known.snapshot(), stage.sim.clock.now());
+                Awaited::before(known, known.pipeline().environment(&prod())?, &plan, &who.by)
+            });
+            awaited.flatten().map(|it| (it.release.to_string(), it.counts, it.given))
+        };
+        let bob = Asked { by: Actor::named("bob"), why: None };
+        assert_eq!(asked_about(&ada()), None);
+        stage.report("dev", "1.1.0").await;
+        stage.until("1.1.0 waits", || asked_about(&ada()) == Some(("1.1.0".to_owned(), true, false))).await;
+        stage.report("dev", "1.2.0").await;
+        stage.until("the newest waits", || asked_about(&ada()) == Some(("1.2.0".to_owned(), true, false))).await;
+
+        let back = Ask::Promote { version: "1.1.0".to_owned() };
+        stage.people().ask(&ada(), &stage.key, &prod(), &back).await.unwrap();
+        let first = |counts| Some(("1.1.0".to_owned(), counts, false));
+        stage.until("what ada asked for goes first", || asked_about(&bob) == first(true)).await;
+        assert_eq!(asked_about(&ada()), first(false), "whoever asks does not agree as well");
+        stage.people().ask(&bob, &stage.key, &prod(), &Ask::Approve { version: None }).await.unwrap();
+        stage.until_phase("1.1.0", Phase::Delivered).await;
     });
 }
 

@@ -89,7 +89,7 @@ pub(super) async fn show(
     let now = shared.backend.now();
     look(&shared, &caller, place, |known, unread, name| {
         let plan = plan(known.pipeline(), known.snapshot(), now);
-        environment(known, unread, known.pipeline().environment(name)?, &plan, now)
+        environment(known, &caller.actor, unread, known.pipeline().environment(name)?, &plan, now)
     })
     .await
 }

@@ -15,7 +15,7 @@ use weir_engine::World;
 use weir_ports::{Scope, Verb};
 
 use crate::{
-    caller::Caller,
+    caller::{Caller, Visible},
     extract::{Input, Path, Query},
     page::{List, Page, Paging, token},
     problem::Problem,
@@ -51,15 +51,16 @@ pub(crate) struct FreezeView {
     until: Option<Timestamp>,
     /// Whether it counts now.
     active: bool,
-    /// How many pipelines it concerns, as they are defined now. None: a name in it may be mistyped.
+    /// How many pipelines that may be viewed it concerns, as they are defined now. None: a name in it may be mistyped.
     pipelines: usize,
 }
 
 impl FreezeView {
-    fn new(it: &Freeze, world: &World, now: Timestamp) -> Self {
+    fn new(it: &Freeze, world: &World, visible: &Visible, now: Timestamp) -> Self {
         let mut pipelines = 0;
-        world.scan(None, |_, known| {
-            pipelines += usize::from(known.definition().is_some() && it.selector.concerns(known.pipeline()));
+        world.scan(None, |key, known| {
+            let counts = known.definition().is_some() && visible.sees(&key.namespace);
+            pipelines += usize::from(counts && it.selector.concerns(known.pipeline()));
             true
         });
         Self {
@@ -125,7 +126,7 @@ pub(crate) struct Which {
     namespace: Option<Namespace>,
 }
 
-/// List freezes, by name. Those that concern all namespaces are shown to whoever may look at all of them.
+/// List freezes, by name. Those that concern all namespaces are shown to whoever may look at any.
 #[utoipa::path(get, path = "/freezes", tag = "freezes", params(Which, Paging),
     responses((status = 200, body = Page<FreezeView>), Failed))]
 pub(super) async fn list(
@@ -134,13 +135,13 @@ pub(super) async fn list(
     List { which, paging }: List<Which>,
 ) -> Result<Json<Page<FreezeView>>, Problem> {
     let (now, after, limit) = (shared.backend.now(), paging.place()?, paging.limit());
-    caller.looks(&shared, None).await?;
+    let looked_at = caller.looks(&shared, None).await?;
     let all = shared.world().freezes();
     let homes = all.iter().filter_map(|it| it.selector.namespace.clone()).collect();
     let visible = caller.sees(&shared, homes).await?;
     let seen = |it: &&Freeze| match &it.selector.namespace {
         Some(home) => visible.sees(home),
-        None => visible.sees_everything(),
+        None => true,
     };
     let after = |it: &&Freeze| after.as_deref().is_none_or(|after| it.name.as_str() > after);
     let stops = |it: &&Freeze| {
@@ -152,7 +153,7 @@ pub(super) async fn list(
     let more = rest.next().and(page.last()).map(|last| token(last.name.as_str()));
     let partial = all.iter().filter(stops).any(|it| !seen(&it));
     Ok(Json(Page {
-        items: page.into_iter().map(|it| FreezeView::new(it, shared.world(), now)).collect(),
+        items: page.into_iter().map(|it| FreezeView::new(it, shared.world(), &looked_at, now)).collect(),
         token: more,
         partial,
     }))
@@ -169,7 +170,9 @@ pub(super) async fn freeze(
     let now = shared.backend.now();
     let freeze = define(body, &caller, now)?;
     may_pause(&shared, &caller, &freeze.selector).await?;
-    let view = FreezeView::new(&freeze, shared.world(), now);
+    // Whoever may stop something need not be allowed to look at anything.
+    let visible = caller.looks(&shared, None).await.unwrap_or_else(|_| Visible::nothing());
+    let view = FreezeView::new(&freeze, shared.world(), &visible, now);
     let address = format!("/api/v1/freezes/{}", freeze.name);
     shared.backend.freeze(&caller.asks(None), freeze).await?;
     Ok((StatusCode::CREATED, [(LOCATION, address)], Json(view)).into_response())

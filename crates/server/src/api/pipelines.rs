@@ -130,7 +130,7 @@ pub(super) async fn show(
     let unread = shared.world().unread(&key);
     let found = shared.world().look(&key, |known| {
         let told = known.definition().is_some() || unread.is_empty();
-        told.then(|| PipelineView::new(known, &unread, now))
+        told.then(|| PipelineView::new(known, &caller.actor, &unread, now))
     });
     found.flatten().map(Json).ok_or_else(|| find::missing(&shared, &key))
 }

@@ -8,7 +8,8 @@ use axum::{
 };
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use weir_core::{CommitId, Name, Namespace, PipelineKey, PlainProposal, PlainState, Verdict, plan, promotion_name};
+use weir_core::{CommitId, Name, Namespace, PipelineKey, PlainProposal, PlainState, Verdict, promotion_name, relation};
+use weir_engine::holds_on_turn;
 use weir_ports::{Scope, Verb};
 
 use super::find;
@@ -262,14 +263,17 @@ async fn act(
     Ok(shared.backend.review(&caller.asks(why), &key, what).await?)
 }
 
-/// A proposal, with what holds the environment that it is for.
+/// A proposal, with what holds its promotion.
 fn view(shared: &Shared, proposal: &PlainProposal) -> ProposalView {
-    let now = shared.backend.now();
-    let holds = shared.world().look(&proposal.key.pipeline, |known| {
-        let plan = plan(known.pipeline(), known.snapshot(), now);
-        let decided = plan.environments.into_iter().find(|it| it.name == proposal.key.environment);
-        decided.map(|decided| all(&decided.holds)).unwrap_or_default()
+    if proposal.state != PlainState::Open {
+        return ProposalView::new(proposal, Vec::new(), None);
+    }
+    let (now, environment) = (shared.backend.now(), &proposal.key.environment);
+    let told = shared.world().look(&proposal.key.pipeline, |known| {
+        let newest = known.newest(environment).filter(|newest| newest.release == proposal.release);
+        let relation = newest.map(|newest| relation(known.snapshot(), newest));
+        (all(&holds_on_turn(known, environment, now)), relation)
     });
-    let holds = holds.filter(|_| proposal.state == PlainState::Open).unwrap_or_default();
-    ProposalView::new(proposal, holds)
+    let (holds, relation) = told.unwrap_or_default();
+    ProposalView::new(proposal, holds, relation)
 }

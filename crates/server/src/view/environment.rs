@@ -4,9 +4,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 use weir_core::{
-    Environment, EnvironmentPlan, ForgeKind, Gate, Merge, Plan, Running, RunningState, Strategy, TargetKey, explain,
+    Actor, Environment, EnvironmentPlan, ForgeKind, Gate, Merge, Plan, Running, RunningState, Strategy, TargetKey,
+    explain,
 };
-use weir_engine::Known;
+use weir_engine::{Awaited, Known};
 use weir_ports::Flaw;
 
 use super::{Explanation, Hold, PromotionView, Release, Step, all};
@@ -34,6 +35,9 @@ pub(crate) struct EnvironmentView {
     promotion: Option<PromotionView>,
     /// What is decided about it now.
     plan: PlanView,
+    /// The release that waits for people to agree: the one that is on its way, or else the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<AwaitedView>,
     /// The releases that shall not come here again.
     refusals: Vec<RefusalView>,
     /// Why it is not further.
@@ -52,6 +56,8 @@ pub(crate) struct PlanView {
     step: Option<Step>,
     /// Everything that holds it, most binding first.
     holds: Vec<Hold>,
+    /// Those of them that hold the candidate and not the promotion whose turn it is.
+    next_holds: Vec<Hold>,
     /// When time alone changes the plan of the pipeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_check: Option<Timestamp>,
@@ -162,9 +168,21 @@ pub(crate) struct RefusalView {
     why: String,
 }
 
-/// Shows one environment. `None`: the plan does not know it.
+/// A release that waits for people to agree.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AwaitedView {
+    /// Which.
+    release: Release,
+    /// Whether an approval of whoever asks would count.
+    counts: bool,
+    /// Whether they agreed already.
+    given: bool,
+}
+
+/// Shows one environment, to somebody. `None`: the plan does not know it.
 pub(crate) fn environment(
     known: &Known,
+    who: &Actor,
     unread: &[Flaw],
     environment: &Environment,
     plan: &Plan,
@@ -182,10 +200,17 @@ pub(crate) fn environment(
         strategy: environment.promotion.as_ref().map(StrategyView::from),
         gates: all(&environment.gates),
         promotion: known.newest(&environment.name).map(PromotionView::from),
+        approval: Awaited::before(known, environment, plan, who).map(AwaitedView::from),
         plan: planned(decided, plan.next_check),
         refusals: all(refusals),
         explanation: Explanation::from(explanation).despite(unread),
     })
+}
+
+impl From<Awaited> for AwaitedView {
+    fn from(Awaited { release, counts, given }: Awaited) -> Self {
+        Self { release: Release::from(&release), counts, given }
+    }
 }
 
 fn planned(decided: &EnvironmentPlan, next_check: Option<Timestamp>) -> PlanView {
@@ -193,6 +218,7 @@ fn planned(decided: &EnvironmentPlan, next_check: Option<Timestamp>) -> PlanView
         candidate: decided.candidate.as_ref().map(Release::from),
         step: decided.step.as_ref().map(Step::from),
         holds: all(&decided.holds),
+        next_holds: all(&decided.next),
         next_check,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use weir_core::{Application, Environment, Phase, PipelineKey, Reason, Running, RunningState, plan};
+use weir_core::{Actor, Application, Environment, Phase, PipelineKey, Reason, Running, RunningState, plan};
 use weir_engine::Known;
 use weir_ports::Flaw;
 
@@ -73,6 +73,8 @@ pub(crate) struct PipelineView {
     defined: bool,
     /// Nothing is written to Git while it is suspended.
     suspended: bool,
+    /// Whether its definition suspends it: then nobody can resume it here.
+    suspended_by_definition: bool,
     /// Its environments, first to last.
     environments: Vec<EnvironmentView>,
     /// What keeps its definition from being read. What is shown is the definition before, which is still in force.
@@ -131,8 +133,8 @@ impl EnvironmentSummary {
 }
 
 impl PipelineView {
-    /// Shows everything about a pipeline, as it is decided now.
-    pub(crate) fn new(known: &Known, unread: &[Flaw], now: Timestamp) -> Self {
+    /// Shows everything about a pipeline to somebody, as it is decided now.
+    pub(crate) fn new(known: &Known, who: &Actor, unread: &[Flaw], now: Timestamp) -> Self {
         let pipeline = known.pipeline();
         let plan = plan(pipeline, known.snapshot(), now);
         let each = pipeline.environments().iter();
@@ -142,7 +144,8 @@ impl PipelineView {
             workload: workload(known),
             defined: known.definition().is_some(),
             suspended: pipeline.suspended,
-            environments: each.filter_map(|it| environment(known, unread, it, &plan, now)).collect(),
+            suspended_by_definition: known.definition().is_some_and(|definition| definition.pipeline.suspended),
+            environments: each.filter_map(|it| environment(known, who, unread, it, &plan, now)).collect(),
             problems: unread.iter().map(|flaw| flaw.told(true)).collect(),
             next_check: plan.next_check,
         }

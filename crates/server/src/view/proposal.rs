@@ -79,6 +79,9 @@ pub(crate) struct ProposalView {
     comments: Vec<Commented>,
     /// What holds its promotion now.
     holds: Vec<Hold>,
+    /// How its release stands to what runs, while it is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relation: Option<String>,
 }
 
 /// One value that a proposal changes.
@@ -163,8 +166,8 @@ impl From<&PlainProposal> for ProposalSummary {
 }
 
 impl ProposalView {
-    /// All of a proposal, with what holds it.
-    pub(crate) fn new(it: &PlainProposal, holds: Vec<Hold>) -> Self {
+    /// All of a proposal, with what holds it, and how it stands to what runs.
+    pub(crate) fn new(it: &PlainProposal, holds: Vec<Hold>, relation: Option<String>) -> Self {
         let edit = |edit: &weir_core::Edit| Edit {
             file: edit.file.to_string(),
             before: edit.before.to_string(),
@@ -196,6 +199,7 @@ impl ProposalView {
             reviews: it.reviews.iter().map(reviewed).collect(),
             comments: it.comments.iter().map(commented).collect(),
             holds,
+            relation,
         }
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use weir_core::{PlainProposal, PlainState, Promotion, ProposalState, Snapshot, Verdict};
+use weir_core::{Phase, PlainProposal, PlainState, Promotion, ProposalState, Snapshot, Verdict};
 use weir_ports::Deed;
 
 use super::PromotionView;
@@ -93,7 +93,8 @@ fn people(promotion: &Promotion, deeds: &[Deed]) -> Vec<Moment> {
     moments
 }
 
-/// What happened to a proposal that Weir keeps. One that was taken over has a past that is not of this promotion.
+/// What happened to a proposal that Weir keeps. One that was taken over has a past, or goes on, with
+/// another.
 fn kept(promotion: &Promotion, proposal: &PlainProposal) -> Vec<Moment> {
     let begun = promotion.history.first().map(|turn| turn.at);
     let mut moments = vec![moment(proposal.opened, "proposal opened", None)];
@@ -122,6 +123,10 @@ fn kept(promotion: &Promotion, proposal: &PlainProposal) -> Vec<Moment> {
         }
     }
     moments.retain(|moment| begun.is_none_or(|begun| moment.at >= begun));
+    let taken_over = promotion.phase == Phase::Superseded || proposal.release != promotion.release;
+    if let Some(end) = promotion.history.last().filter(|_| taken_over && !promotion.phase.is_live()) {
+        moments.retain(|moment| moment.at <= end.at);
+    }
     moments
 }
 

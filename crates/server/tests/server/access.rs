@@ -74,7 +74,8 @@ async fn lists_show_only_namespaces_that_the_caller_may_view() {
     assert_eq!(house.get("/api/v1/pipelines").await.names(), ["shop"]);
     assert_eq!(house.get("/api/v1/promotions").await.names(), ["shop-prod-1"]);
     assert_eq!(house.get("/api/v1/proposals").await.names(), ["shop-prod-1"]);
-    assert_eq!(house.get("/api/v1/freezes").await.names(), ["a"]);
+    assert_eq!(house.get("/api/v1/freezes").await.names(), ["a", "all"], "what stops everything stops theirs");
+    assert_eq!(house.get("/api/v1/freezes").await.json["items"][1]["pipelines"], 1, "of those that they may view");
     let objects = async |house: &House| -> Vec<String> {
         let told = house.get("/api/v1/audit?namespace=team-a").await.ok(200).json;
         told["items"].as_array().unwrap().iter().map(|it| it["object"].as_str().unwrap().to_owned()).collect()
@@ -98,7 +99,7 @@ async fn lists_show_only_namespaces_that_the_caller_may_view() {
 async fn what_was_left_out_for_lack_of_rights_is_said() {
     let mut house = House::tokens().await;
     house.act_as("admin");
-    house.post("/api/v1/freezes", json!({"name": "all", "reason": "x"})).await.ok(201);
+    house.post("/api/v1/freezes", json!({"name": "b", "namespace": "default", "reason": "x"})).await.ok(201);
     let lists =
         ["pipelines", "promotions", "proposals", "versions", "freezes", "audit"].map(|it| format!("/api/v1/{it}"));
     for (who, partial) in [("admin", None), ("team-a-view", Some(&json!(true)))] {
