@@ -5,7 +5,11 @@ import { Shell } from "./shell/shell";
 const root = createRootRoute({
   component: Shell,
   errorComponent: ({ error }) => <Failed error={error instanceof Error ? error : new Error(String(error))} />,
-  notFoundComponent: () => <Empty title="There is nothing here">Choose a page above.</Empty>,
+  notFoundComponent: () => (
+    <Empty title="There is nothing here" level="page">
+      Choose a page above.
+    </Empty>
+  ),
 });
 
 /**

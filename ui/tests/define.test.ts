@@ -214,9 +214,10 @@ test("who has rights where no pipeline is yet is offered it", async () => {
     await signIn(page, guarded, "operator@shop");
     await page.getByText("There is no pipeline yet").waitFor();
     await page.getByRole("link", { name: "New pipeline" }).click();
-    await page.getByText("You may not define pipelines in default").waitFor();
-    await page.getByLabel("Namespace of the pipeline").fill("shop");
     await page.getByRole("button", { name: "Propose …" }).waitFor();
+    expect(await page.getByLabel("Namespace of the pipeline").inputValue()).toBe("shop");
+    await page.getByLabel("Namespace of the pipeline").fill("default");
+    await page.getByText("You may not define pipelines in default").waitFor();
     expect(wrong).toEqual([]);
     await page.context().close();
   } finally {

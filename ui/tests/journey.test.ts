@@ -166,8 +166,9 @@ test("before a version is asked for, it is said what will come of it", async () 
   const version = dialog.getByLabel("Version");
   await version.fill("9.9.9");
   await preview.getByText("It would be refused: `9.9.9` cannot go to prod: it was never seen to run").waitFor();
+  expect(await dialog.getByRole("button", { name: "Promote" }).isDisabled()).toBe(true);
   await version.fill("6.1.0");
-  await preview.getByText("prod runs 6.2.0: 6.1.0 is older.").waitFor();
+  await preview.getByText("prod runs 6.2.0: 6.1.0 is older; once it is there, 6.2.0 is refused.").waitFor();
   await preview.getByText(/^6\.[45]\.0, which is on its way, gives way to it\.$/).waitFor();
   await preview.getByText("0 of 1 approvals for 6.1.0").waitFor();
   expect(await violations(page)).toEqual([]);
@@ -178,24 +179,51 @@ test("before a version is asked for, it is said what will come of it", async () 
   await dialog.getByLabel(/Why/).fill("6.2.0 loses orders");
   await dialog.getByRole("button", { name: "Promote" }).click();
   await dialog.waitFor({ state: "detached" });
+  await page.getByText("You asked for 6.1.0 in prod").waitFor();
   await entry(page, "prod").getByText("0 of 1 approvals for 6.1.0").waitFor();
+
+  // Something newer waits behind it; people are asked about what has its turn.
+  await entry(page, "prod").getByText("is next, and waits:").waitFor();
+  await entry(page, "prod").getByRole("button", { name: "Approve 6.1.0 for prod" }).click();
+  const approve = page.getByRole("dialog", { name: "Approve 6.1.0 for prod" });
+  await approve.getByText("Weir proposes 6.1.0.").waitFor();
+  await approve.getByLabel(/Why/).fill("it is an outage");
+
+  // Somebody else is faster: the question stays, and says so.
+  const url = `${demo.url}/api/v1/pipelines/default/podinfo/environments/prod/approve`;
+  expect((await page.request.post(url, { data: { version: "6.1.0" } })).status()).toBe(200);
+  await approve.getByText("This is not there to be done any more").waitFor();
+  expect(await approve.getByLabel(/Why/).inputValue()).toBe("it is an outage");
+  await approve.getByRole("button", { name: "Cancel" }).click();
+
+  await entry(page, "prod").getByRole("link", { name: "proposal (open)" }).click();
+  await page.getByRole("button", { name: "Merge" }).click();
+  const merge = page.getByRole("dialog");
+  await merge.getByText("Now prod runs 6.2.0: 6.1.0 is older; once it is there, 6.2.0 is refused.").waitFor();
+  await merge.getByRole("button", { name: "Merge" }).click();
+  await page.getByText(/merged by/).waitFor();
+  await page.getByRole("link", { name: "default/podinfo" }).click();
+  await runs(page, "prod", "6.1.0");
   expect(wrong).toEqual([]);
 });
 
 test("what is rejected is what was looked at, and nothing that came meanwhile", async () => {
   const { page } = await openPage(browser);
+  const prod = `${demo.url}/api/v1/pipelines/default/podinfo/environments/prod`;
+  const ask = async (version: string) => {
+    const asked = await page.request.post(`${prod}/promote`, { data: { version } });
+    expect(asked.status()).toBe(201);
+  };
+  await ask("6.0.0");
   await page.goto(`${demo.url}/pipelines/default/podinfo`);
-  await entry(page, "prod").getByRole("button", { name: "Reject" }).click();
-  const dialog = page.getByRole("dialog", { name: "Reject 6.1.0 for prod" });
+  await entry(page, "prod").getByRole("button", { name: "Reject 6.0.0 for prod" }).click();
+  const dialog = page.getByRole("dialog", { name: "Reject 6.0.0 for prod" });
+  await dialog.getByRole("region", { name: "What will happen" }).getByText("waits before prod.").waitFor();
   await dialog.getByLabel(/Why/).fill("too old");
-  const asked = await page.request.post(`${demo.url}/api/v1/pipelines/default/podinfo/environments/prod/promote`, {
-    data: { version: "6.0.0" },
-  });
-  expect(asked.status()).toBe(201);
-  await dialog.getByText("It has changed since you opened this").waitFor();
-  await dialog.getByRole("button", { name: "Reject" }).click();
+  await ask("6.2.0");
+  await dialog.getByText('by now it would be "Reject 6.2.0 for prod". This would be refused').waitFor();
   await dialog
-    .getByText("`6.1.0` is not what is on its way into `prod`: that is `6.0.0`; look at it again")
-    .first()
+    .getByText("It would be refused: `6.0.0` is not what is on its way into `prod`: that is `6.2.0`; look at it again")
     .waitFor();
+  expect(await dialog.getByRole("button", { name: "Reject" }).isDisabled()).toBe(true);
 });

@@ -136,8 +136,7 @@ pub enum RepoError {
     },
     /// The server does not let anybody, or this account, change the branch in this way.
     #[error(
-        "pushing `{branch}` to `{repository}` was refused by the server: {reason}; allow Weir's account to push the \
-         branch, or use a strategy that proposes changes"
+        "pushing `{branch}` to `{repository}` was refused by the server: {reason}; allow Weir's account to push the branch"
     )]
     Protected {
         /// Which repository.

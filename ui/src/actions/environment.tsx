@@ -21,27 +21,24 @@ function considered({ pipeline, environment }: Place, deed: Considered["deed"], 
   return { namespace: pipeline.namespace, name: pipeline.name, environment: environment.name, deed, version };
 }
 
-/** The release that people are asked about: what is on its way, or is next. */
-function asked(environment: Environment): string | undefined {
-  const { promotion, plan } = environment;
-  const waits = plan.holds.some((hold) => hold.name === "AwaitingApproval");
-  if (!waits) return undefined;
-  return plan.candidate?.name ?? (promotion?.live ? promotion.release.name : undefined);
-}
-
 export function Approve(place: Place) {
   const may = useMayWith("approve", place.pipeline);
-  const release = asked(place.environment);
-  if (!may || !release) return null;
+  const { approval, name } = place.environment;
+  if (!may || !approval) return null;
+  const release = approval.release.name;
+  if (approval.given) return <p className="text-sm text-muted">You approved {release}.</p>;
+  if (!approval.counts) return null;
   return (
     <Action
       label="Approve"
       primary
-      title={`Approve ${release} for ${place.environment.name}`}
+      names={`${release} for ${name}`}
+      title={`Approve ${release} for ${name}`}
       act={({ why }) => post(path(place, "approve"), { version: release, why: why || null })}
+      done={() => `You approved ${release} for ${name}`}
     >
       <p>
-        You agree that <b className="font-mono">{release}</b> goes to {place.environment.name}.
+        You agree that <b className="font-mono">{release}</b> goes to {name}.
       </p>
       <Preview {...considered(place, "approve", release)} />
     </Action>
@@ -56,7 +53,9 @@ export function Reject(place: Place) {
   return (
     <Action
       label="Reject"
+      names={`${release} for ${place.environment.name}`}
       title={`Reject ${release} for ${place.environment.name}`}
+      about={release}
       needsReason
       act={({ why }) => post(path(place, "reject"), { version: release, why })}
     >
@@ -77,15 +76,17 @@ export function Promote(place: Place) {
   return (
     <Action
       label="Promote …"
+      names={`to ${environment.name}`}
       title={`Ask for a version in ${environment.name}`}
-      act={({ why, fields }) =>
-        post(path(place, "promote"), { version: String(fields.get("version") ?? "").trim(), why: why || null })
-      }
+      act={({ why, fields }) => post(path(place, "promote"), { version: typed(fields), why: why || null })}
+      done={({ fields }) => `You asked for ${typed(fields)} in ${environment.name}`}
     >
       <Version {...place} />
     </Action>
   );
 }
+
+const typed = (fields: FormData) => String(fields.get("version") ?? "").trim();
 
 /** Which version is asked for, and what will come of that. */
 function Version(place: Place) {

@@ -7,11 +7,11 @@ import { Action } from "./dialog";
 export function SuspendOrResume({ pipeline }: { pipeline: Pipeline }) {
   const { namespace, name, suspended } = pipeline;
   const may = useMayWith("pause", pipeline);
-  if (!may || !pipeline.defined) return null;
+  if (!may || !pipeline.defined || pipeline.suspendedByDefinition) return null;
   const path = `/pipelines/${namespace}/${name}/${suspended ? "resume" : "suspend"}`;
   return suspended ? (
     <Action label="Resume" title={`Resume ${name}`} act={({ why }) => post(path, { why: why || null })}>
-      <p>Weir writes to Git for it again. If its definition suspends it, it stays suspended.</p>
+      <p>Weir writes to Git for it again.</p>
       <UnderWay pipeline={pipeline} lead="This goes on, unless something else holds it:" />
     </Action>
   ) : (

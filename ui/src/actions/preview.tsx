@@ -1,32 +1,24 @@
 /** What will come of it if it is confirmed: the server plays it through on what it knows now. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { Refusal } from "../api/client";
 import { type Considered, preview } from "../api/queries";
 import { Sign } from "../parts/badge";
+import { useBlock } from "./dialog";
 
 export function Preview(considered: Considered) {
   const heading = useId();
-  const { data, error, isPending, isPlaceholderData } = useQuery({
-    ...preview(considered),
-    placeholderData: keepPreviousData,
-  });
-  const fresh = data && !error;
+  const { data, error, isPending } = useQuery(preview(considered));
+  const refused = error instanceof Refusal;
+  useBlock(refused);
   return (
-    <section
-      aria-labelledby={heading}
-      aria-live="polite"
-      aria-busy={isPending || isPlaceholderData}
-      className={`card space-y-2 p-3 text-sm ${isPlaceholderData ? "opacity-60" : ""}`}
-    >
+    <section aria-labelledby={heading} aria-live="polite" aria-busy={isPending} className="card space-y-2 p-3 text-sm">
       <h3 id={heading} className="font-semibold">
         What will happen
       </h3>
       {isPending && <p className="text-muted">Playing it through …</p>}
-      {error && (
-        <p className="text-bad">{error instanceof Refusal ? `It would be refused: ${error.message}` : error.message}</p>
-      )}
-      {fresh && (
+      {error && <p className="text-bad">{refused ? `It would be refused: ${error.message}` : error.message}</p>}
+      {data && !error && (
         <>
           <ul className="list-disc space-y-1 pl-5">
             {data.notes.map((note) => (
@@ -35,7 +27,10 @@ export function Preview(considered: Considered) {
             {data.steps.map((step) => (
               <li key={step}>Weir {step}.</li>
             ))}
-            <li>After that: {data.then.headline}.</li>
+            <li>
+              {data.steps.length > 0 && "After that: "}
+              {data.then.headline}.
+            </li>
           </ul>
           <ul className="space-y-2">
             {data.then.reasons

@@ -25,6 +25,7 @@ export function MergeProposal({ proposal }: { proposal: Proposal }) {
         Commit <b className="font-mono">{head.slice(0, 12)}</b> is merged into {base}. Flux then deploys{" "}
         <b className="font-mono">{release.name}</b> to {environment}.
       </p>
+      {proposal.relation && <p>Now {proposal.relation}.</p>}
       <Holds holds={holds} />
     </Action>
   );

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { pipelines } from "../api/queries";
 import { Sign } from "../parts/badge";
 import { distinct } from "../pipelines/summary";
-import { useNamespaces } from "../session/rights";
+import { useNamespaces, useOwnNamespaces } from "../session/rights";
 import { Definition } from "./definition";
 import { Environments } from "./environments";
 import { Select, Text } from "./field";
@@ -34,6 +34,11 @@ export function DefinePage() {
   useEffect(() => {
     if (!proposed.current) kept.save(form);
   }, [form]);
+  const [own] = useOwnNamespaces();
+  useEffect(() => {
+    // Whoever has rights in one namespace means that one, unless they said another.
+    if (own) setForm((known) => (known === EMPTY ? { ...known, namespace: own } : known));
+  }, [own]);
   const change = (changed: Partial<Form>) => setForm((known) => ({ ...known, ...changed }));
   const clusters = distinct((data ?? []).flatMap((it) => it.environments.flatMap((each) => each.clusters)));
   const namespaces = useNamespaces();

@@ -97,7 +97,7 @@ function Selection() {
       ))}
       <p role="status" className={count === 0 ? "text-wait" : ""}>
         {count === 0
-          ? "That is no pipeline that is there now."
+          ? "Stops no pipeline that you see now."
           : `Stops ${count === 1 ? "1 pipeline" : `${count} pipelines`} now.`}
       </p>
     </>
@@ -138,7 +138,7 @@ function Lift({ freeze }: { freeze: Freeze }) {
       title={`Lift ${freeze.name}`}
       act={({ why }) => send(`/freezes/${freeze.name}`, { method: "DELETE" }, { why })}
     >
-      <p>What it stopped goes on at once: {stops(freeze)}.</p>
+      <p>What it stopped goes on, unless something else holds it: {stops(freeze)}.</p>
     </Action>
   );
 }

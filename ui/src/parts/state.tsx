@@ -13,10 +13,11 @@ export function Loading({ what }: { what: string }) {
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, level = "part", children }: { title: string; level?: Level; children?: ReactNode }) {
+  const Heading = level === "page" ? "h1" : "h2";
   return (
     <section className="mx-auto max-w-prose p-8 text-center">
-      <h2 className="text-lg font-semibold">{title}</h2>
+      <Heading className="text-lg font-semibold">{title}</Heading>
       <div className="mt-2 text-muted">{children}</div>
     </section>
   );

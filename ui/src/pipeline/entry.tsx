@@ -8,6 +8,7 @@ import { ProposalLink } from "../promotion/proposal-link";
 
 export function Entry({ pipeline, environment }: { pipeline: Pipeline; environment: Environment }) {
   const { promotion, plan, strategy } = environment;
+  const own = plan.holds.filter((hold) => !plan.nextHolds.some((next) => next.sentence === hold.sentence));
   return (
     <li aria-label={`On the way to ${environment.name}`} className="flex flex-col lg:w-56 lg:shrink-0">
       <p aria-hidden="true" className="hidden h-6 items-center text-line lg:flex">
@@ -15,12 +16,14 @@ export function Entry({ pipeline, environment }: { pipeline: Pipeline; environme
       </p>
       <div className="flex flex-col gap-3 border-l-2 border-line pl-4 lg:border-0 lg:px-1">
         <Coming environment={environment} />
-        {promotion && !promotion.live && plan.candidate && plan.holds.length > 0 && (
+        <Holds holds={own} />
+        {plan.nextHolds.length > 0 && promotion && plan.candidate && (
           <p className="text-sm">
-            <b className="font-mono wrap-anywhere">{plan.candidate.name}</b> waits:
+            <b className="font-mono wrap-anywhere">{plan.candidate.name}</b>
+            {promotion.live ? " is next, and waits:" : " waits:"}
           </p>
         )}
-        <Holds holds={plan.holds} />
+        <Holds holds={plan.nextHolds} />
         {strategy ? (
           <div className="flex flex-wrap gap-2">
             <Approve pipeline={pipeline} environment={environment} />
@@ -56,7 +59,7 @@ function Coming({ environment: { promotion, plan } }: { environment: Environment
         <Phase phase={promotion.phase} />
         <ProposalLink promotion={promotion} />
       </p>
-      {candidate && candidate !== promotion.release.name && promotion.live && (
+      {candidate && candidate !== promotion.release.name && promotion.live && plan.nextHolds.length === 0 && (
         <p className="text-sm wrap-anywhere text-muted">{candidate} is next</p>
       )}
       {problem && !isSaid && <p className="mt-1 text-sm wrap-anywhere text-bad">{problem.message}</p>}

@@ -36,13 +36,15 @@ function Whole({ pipeline }: { pipeline: Pipeline }) {
       </nav>
       <div className="mb-4 flex flex-wrap items-center gap-3">
         <h1 className="text-xl font-semibold wrap-anywhere">{pipeline.name}</h1>
-        {pipeline.suspended && <Badge tone="plain">suspended</Badge>}
+        {pipeline.suspended && (
+          <Badge tone="plain">{pipeline.suspendedByDefinition ? "suspended by its definition" : "suspended"}</Badge>
+        )}
         {!pipeline.defined && <Badge tone="plain">no longer defined</Badge>}
         <p className="text-muted">
           {pipeline.workload ?? "everything that carries its label"}
           {pipeline.nextCheck && (
             <>
-              ; a gate or a freeze opens or ends <Ago at={pipeline.nextCheck} />
+              ; time alone changes something <Ago at={pipeline.nextCheck} />
             </>
           )}
         </p>

@@ -10,7 +10,7 @@ import { Badge, Sign } from "../parts/badge";
 import { Choice, Filters, Words } from "../parts/filters";
 import { Empty, Failed } from "../parts/state";
 import { useMaySomewhere } from "../session/rights";
-import { distinct, fits, health, isMoving, STATES, stateOf, type Wanted } from "./summary";
+import { distinct, fits, health, isIn, isMoving, STATES, type Wanted } from "./summary";
 
 const route = getRouteApi("/");
 
@@ -106,7 +106,7 @@ function NewPipeline() {
 }
 
 function Counts({ all }: { all: PipelineSummary[] }) {
-  const count = (state: string) => all.filter((it) => stateOf(it) === state).length;
+  const count = (state: string) => all.filter((it) => isIn(it, state)).length;
   const [waiting, problem] = [count("waiting"), count("problem")];
   return (
     <p role="status" className="text-muted">

@@ -26,6 +26,9 @@ test("the worst word is the one that is shown", () => {
   expect(stateOf(waits)).toBe("waiting");
   expect(stateOf({ ...waits, suspended: true })).toBe("suspended");
   expect(stateOf({ ...waits, suspended: true, problem: true })).toBe("problem");
+  expect(fits({ ...waits, problem: true }, { state: "waiting" }), "somebody is waited for all the same").toBe(true);
+  expect(fits({ ...waits, problem: true }, { state: "problem" })).toBe(true);
+  expect(fits(pipeline(environment({})), { state: "waiting" })).toBe(false);
 });
 
 test("every word that is searched for has to be there", () => {

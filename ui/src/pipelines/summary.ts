@@ -15,8 +15,15 @@ export function isMoving(environment: EnvironmentSummary): boolean {
 export function stateOf(pipeline: PipelineSummary): State {
   if (pipeline.problem) return "problem";
   if (pipeline.suspended) return "suspended";
-  if (pipeline.environments.some((it) => it.holds.length > 0)) return "waiting";
+  if (waits(pipeline)) return "waiting";
   return pipeline.environments.some(isMoving) ? "moving" : "settled";
+}
+
+const waits = ({ environments }: PipelineSummary) => environments.some((it) => it.holds.length > 0);
+
+/** Whether a pipeline is in a state; one with a problem may wait for somebody all the same. */
+export function isIn(pipeline: PipelineSummary, state: string): boolean {
+  return stateOf(pipeline) === state || (state === "waiting" && waits(pipeline));
 }
 
 export function health(environment: EnvironmentSummary): [Tone, string] {
@@ -48,7 +55,7 @@ export function fits(pipeline: PipelineSummary, wanted: Wanted): boolean {
   return (
     words.every((word) => text.includes(word)) &&
     (!wanted.namespace || pipeline.namespace === wanted.namespace) &&
-    (!wanted.state || stateOf(pipeline) === wanted.state) &&
+    (!wanted.state || isIn(pipeline, wanted.state)) &&
     (!wanted.cluster || pipeline.environments.some((it) => it.clusters.includes(wanted.cluster ?? "")))
   );
 }

@@ -5,8 +5,9 @@ import type { Promotion } from "../api/queries";
 export function ProposalLink({ promotion }: { promotion: Promotion }) {
   const { proposal } = promotion;
   if (!proposal) return null;
-  // What was superseded was seen for the last time when the newer one took over.
-  const state = promotion.phase === "Superseded" ? "taken over" : proposal.state;
+  // What is over does not look any more; a proposal that was open then went on with a newer one.
+  const isOver = !promotion.live && proposal.state === "open";
+  const state = isOver || promotion.phase === "Superseded" ? "taken over" : proposal.state;
   if (proposal.url && !isOurs(proposal.url)) {
     return (
       <a href={proposal.url} className="link" target="_blank" rel="noreferrer">

@@ -16,9 +16,9 @@ export function PromotionLink({ promotion: { namespace, name, release } }: { pro
 }
 
 /** How long a promotion took. */
-export function took({ history, live }: Promotion): string {
+export function took({ history, live, phase }: Promotion): string {
   const [first, last] = [history[0], history.at(-1)];
-  return first && last && !live ? lasted(first.at, last.at) : "–";
+  return first && last && !live && phase !== "Delivered" ? lasted(first.at, last.at) : "–";
 }
 
 /** On whose wish a promotion began, or from where. */

@@ -24,9 +24,13 @@ export function useMayWith(verb: Verb, { namespace, name }: { namespace: string;
 
 /** The namespaces that they may have rights in: those with pipelines, and those that the server knows of. */
 export function useNamespaces(): string[] {
-  const { data: all } = useQuery(pipelines);
-  const { data: own } = useQuery(rights());
-  return distinct([...(all ?? []).map((it) => it.namespace), ...(own?.namespaces ?? [])]);
+  const { data } = useQuery(pipelines);
+  return distinct([...(data ?? []).map((it) => it.namespace), ...useOwnNamespaces()]);
+}
+
+/** The namespaces that they were given rights in by name, as far as the server knows. */
+export function useOwnNamespaces(): string[] {
+  return useQuery(rights()).data?.namespaces ?? [];
 }
 
 /** Whether they may do this in all namespaces, or in any that is known. */

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { QuestionHost } from "../actions/dialog";
 import { status } from "../api/queries";
 import { useConnection } from "../live/live";
 import { session } from "../session/session";
@@ -74,7 +75,9 @@ export function Shell() {
       </header>
       <Problems />
       <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[160rem] flex-1 p-4 outline-none">
-        <Outlet />
+        <QuestionHost>
+          <Outlet />
+        </QuestionHost>
       </main>
       <Told />
     </div>

@@ -108,15 +108,15 @@ pub struct Awaited {
 }
 
 impl Awaited {
-    /// What waits before an environment: the newest, which takes the turn as soon as it is agreed to; or the promotion
+    /// What goes on before an environment as soon as people agree: the newest, which takes the turn then; or the promotion
     /// whose turn it is, if that goes first whatever people say. `plan` is that of the pipeline.
     pub fn before(known: &Known, environment: &Environment, plan: &Plan, by: &Actor) -> Option<Self> {
         let live = known.newest(&environment.name).filter(|promotion| promotion.phase.is_live())?;
         let live = plan.promotion(&live.key, known.snapshot()).unwrap_or(live);
         let decided = plan.environments.iter().find(|it| it.name == environment.name)?;
         let behind = decided.next.iter().any(|hold| matches!(hold.reason, Reason::Behind { .. }));
-        let (first, second) = if behind { (&live.holds, &decided.next) } else { (&decided.next, &live.holds) };
-        let release = first.iter().chain(second).find_map(|hold| match &hold.reason {
+        let next = decided.next.iter().filter(|_| !behind);
+        let release = next.chain(&live.holds).find_map(|hold| match &hold.reason {
             Reason::AwaitingApproval { release, .. } => Some(release.clone()),
             _ => None,
         })?;

@@ -162,8 +162,8 @@ fn sightings(promotion: &Promotion, snapshot: &Snapshot) -> Vec<Moment> {
 
 #[cfg(test)]
 mod tests {
-    use weir_core::{Actor, Approval, EnvironmentRecord, FirstSuccess, Phase, TargetRecord, Turn};
-    use weir_testkit::records::{promotion, second};
+    use weir_core::{Actor, Approval, Comment, EnvironmentRecord, FirstSuccess, Phase, TargetRecord, Turn};
+    use weir_testkit::records::{promotion, proposal, second};
 
     use super::*;
 
@@ -221,5 +221,24 @@ mod tests {
         assert_eq!(told(&story), wanted);
         let note = |what: &str| story.timeline.iter().find(|it| it.what == what).unwrap().note.as_deref();
         assert_eq!((note(&asked), note(&approved)), (Some("urgent"), Some("tested")));
+    }
+
+    #[test]
+    fn what_happens_to_a_proposal_after_it_was_taken_over_is_another_story() {
+        let mut it = promotion("default/podinfo", "prod", 3, Phase::Superseded);
+        let turn = |phase, at| Turn { phase, at: second(at), note: None };
+        it.history = vec![turn(Phase::Pending, 10), turn(Phase::Proposed, 20), turn(Phase::Superseded, 30)];
+        let mut proposal = proposal("default/podinfo", "https://git.example.org/config.git");
+        let comment = |at, body: &str| Comment { by: "ada".into(), body: body.into(), at: second(at) };
+        proposal.opened = second(20);
+        proposal.reviews = Vec::new();
+        proposal.merge = None;
+        proposal.comments = vec![comment(5, "before"), comment(25, "mine"), comment(40, "of the next")];
+        proposal.release = it.release.clone();
+        proposal.state = PlainState::Merged { at: second(50), by: None, commit: proposal.head.clone() };
+        let story = PromotionStory::new(&it, None, Some(&proposal), &[]);
+        let wanted =
+            [(10, "Pending"), (20, "Proposed"), (20, "proposal opened"), (25, "ada wrote"), (30, "Superseded")];
+        assert_eq!(told(&story), wanted);
     }
 }
