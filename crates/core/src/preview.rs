@@ -33,23 +33,27 @@ pub struct Preview {
 pub fn preview(
     pipeline: &Pipeline,
     snapshot: &Snapshot,
-    promotion: Promotion,
+    promotion: &Promotion,
     about: Release,
     now: Timestamp,
 ) -> Option<Preview> {
     let environment = promotion.key.environment.clone();
     let known = snapshot.promotions.iter().position(|known| known.key == promotion.key);
-    let notes = match known.and_then(|known| snapshot.promotions.get(known)) {
-        None => asked(snapshot, &promotion),
-        Some(before) => changed(snapshot, before, &promotion, &about),
-    };
     let mut rehearsal = Rehearsal::new(pipeline.clone(), snapshot.clone(), now);
     match known {
-        Some(index) => rehearsal.snapshot.promotions[index] = promotion,
-        None => rehearsal.snapshot.promotions.push(promotion),
+        Some(index) => rehearsal.snapshot.promotions[index] = promotion.clone(),
+        None => rehearsal.snapshot.promotions.push(promotion.clone()),
     }
     let mut steps = rehearsal.settle();
     steps.retain(|step| step.promotion.environment == environment);
+    let notes = match known.and_then(|known| snapshot.promotions.get(known)) {
+        None => asked(snapshot, promotion),
+        Some(_) if promotion.rejection.is_some() => Vec::new(),
+        Some(before) => {
+            let turn = rehearsal.promotion(&environment).is_some_and(|newest| newest.release == about);
+            agreed(snapshot, before, promotion, &about, turn)
+        }
+    };
     let then = explain(pipeline, &rehearsal.snapshot, &environment, now)?;
     Some(Preview { release: about, notes, steps, then })
 }
@@ -96,16 +100,17 @@ fn asked(snapshot: &Snapshot, promotion: &Promotion) -> Vec<String> {
     notes
 }
 
-/// What has to be known before somebody agrees. Whoever rejects it knows what they do not want.
-fn changed(snapshot: &Snapshot, before: &Promotion, after: &Promotion, about: &Release) -> Vec<String> {
-    if after.rejection.is_some() {
-        return Vec::new();
-    }
+/// What has to be known before somebody agrees. `turn`: it is the turn of what they agree to, then.
+fn agreed(snapshot: &Snapshot, before: &Promotion, after: &Promotion, about: &Release, turn: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    if after.release == *about {
-        notes.push(relation(snapshot, after));
-    } else {
-        notes.push(format!("it is not the turn of {about}: {} goes first", after.release));
+    if turn {
+        let promotion = Promotion { release: about.clone(), ..after.clone() };
+        notes.push(relation(snapshot, &promotion));
+    }
+    if after.release != *about {
+        let first = &after.release;
+        let gives_way = format!("{first}, which is on its way, gives way to it");
+        notes.push(if turn { gives_way } else { format!("it is not the turn of {about}: {first} goes first") });
     }
     if let Some(given) = after.approvals.last() {
         let again = |old: &&Approval| old.by.name == given.by.name && old.release == given.release;

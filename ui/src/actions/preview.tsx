@@ -4,6 +4,7 @@ import { useId } from "react";
 import { Refusal } from "../api/client";
 import { type Considered, preview } from "../api/queries";
 import { Sign } from "../parts/badge";
+import { Sentence } from "../parts/time";
 import { useBlock } from "./dialog";
 
 export function Preview(considered: Considered) {
@@ -38,9 +39,13 @@ export function Preview(considered: Considered) {
               .map((reason) => (
                 <li key={reason.name + reason.sentence} className="border-l-2 border-wait pl-3">
                   <p>
-                    <Sign tone="wait" /> {reason.sentence}
+                    <Sign tone="wait" /> <Sentence text={reason.sentence} />
                   </p>
-                  {reason.remedy && <p className="text-muted">{reason.remedy}</p>}
+                  {reason.remedy && (
+                    <p className="text-muted">
+                      <Sentence text={reason.remedy} />
+                    </p>
+                  )}
                 </li>
               ))}
           </ul>

@@ -1,7 +1,7 @@
 /** Why something is not further: as a sentence, since when, and what would end it. */
 import type { Hold } from "../api/queries";
 import { Sign } from "./badge";
-import { For } from "./time";
+import { For, Sentence } from "./time";
 
 export function Holds({ holds }: { holds: Hold[] }) {
   if (holds.length === 0) return null;
@@ -10,11 +10,15 @@ export function Holds({ holds }: { holds: Hold[] }) {
       {holds.map((hold) => (
         <li key={hold.name + hold.sentence} className="border-l-2 border-wait pl-3 text-sm">
           <p>
-            <Sign tone="wait" /> {hold.sentence}
+            <Sign tone="wait" /> <Sentence text={hold.sentence} />
           </p>
           <p className="text-muted">
             <For since={hold.since} />
-            {hold.remedy && <>; {hold.remedy}</>}
+            {hold.remedy && (
+              <>
+                ; <Sentence text={hold.remedy} />
+              </>
+            )}
           </p>
         </li>
       ))}

@@ -62,3 +62,18 @@ export function For({ since }: { since: string }) {
     </time>
   );
 }
+
+const EXACT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)/;
+
+/** A sentence of the server, with its times as they are where it is read. */
+export function Sentence({ text }: { text: string }) {
+  return text.split(EXACT).map((part, place) =>
+    place % 2 === 0 ? (
+      part
+    ) : (
+      <time key={place} dateTime={part} title={part}>
+        {new Date(part).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}
+      </time>
+    ),
+  );
+}

@@ -1,7 +1,7 @@
 /** The answer of `weir explain`: why an environment is not further. */
 import type { Schemas } from "../api/client";
 import { Sign, type Tone } from "../parts/badge";
-import { For } from "../parts/time";
+import { For, Sentence } from "../parts/time";
 
 const WEIGHS: Record<string, [Tone, string]> = {
   against: ["wait", "against"],
@@ -20,14 +20,18 @@ export function Explanation({ explanation }: { explanation: Schemas["Explanation
           return (
             <li key={because.name + because.sentence}>
               <Sign tone={tone} /> <span className="sr-only">{words}: </span>
-              {because.sentence}
+              <Sentence text={because.sentence} />
               {because.since && (
                 <span className="text-muted">
                   {" "}
                   (<For since={because.since} />)
                 </span>
               )}
-              {because.remedy && <p className="pl-4 text-muted">{because.remedy}</p>}
+              {because.remedy && (
+                <p className="pl-4 text-muted">
+                  <Sentence text={because.remedy} />
+                </p>
+              )}
             </li>
           );
         })}

@@ -173,23 +173,33 @@ impl Reject {
 }
 
 impl Whole {
-    fn act(&self, verb: &str, done: &str) -> Result<()> {
+    /// Does it, and tells what came of it, by how the pipeline is then.
+    fn act(&self, verb: &str, done: impl FnOnce(&Value) -> &'static str) -> Result<()> {
         let client = self.server.client()?;
-        let path = format!("{}/{verb}", pipeline_path(&self.pipeline));
-        wait(client.post::<Value>(&path, &because(self.why.as_deref())))?;
-        output::say(format_args!("{} {done}", self.pipeline));
+        let path = pipeline_path(&self.pipeline);
+        let found: Value = wait(async {
+            client.post::<Value>(&format!("{path}/{verb}"), &because(self.why.as_deref())).await?;
+            Ok(client.get(&path, &[]).await.unwrap_or_default())
+        })?;
+        output::say(format_args!("{} {}", self.pipeline, done(&found)));
         Ok(())
     }
 }
 
 impl Suspend {
     pub(super) fn run(self) -> Result<()> {
-        self.whole.act("suspend", "is suspended")
+        self.whole.act("suspend", |_| "is suspended")
     }
 }
 
 impl Resume {
     pub(super) fn run(self) -> Result<()> {
-        self.whole.act("resume", "goes on")
+        let by_definition = |it: &Value| it.pointer("/suspendedByDefinition").and_then(Value::as_bool) == Some(true);
+        self.whole.act(
+            "resume",
+            |it| {
+                if by_definition(it) { "stays suspended: its definition says so" } else { "goes on" }
+            },
+        )
     }
 }

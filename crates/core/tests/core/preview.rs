@@ -10,7 +10,7 @@ fn asking(story: &Story, version: &str) -> Preview {
     let by = Actor::named("ada");
     let wanted = request(&world.pipeline, &world.snapshot, &environment("prod"), release(version), by).unwrap();
     let about = wanted.release.clone();
-    preview(&world.pipeline, &world.snapshot, wanted, about, world.now).unwrap()
+    preview(&world.pipeline, &world.snapshot, &wanted, about, world.now).unwrap()
 }
 
 /// Somebody thinks about changing what is on its way to prod.
@@ -19,7 +19,7 @@ fn changing(story: &Story, change: impl FnOnce(&mut Promotion)) -> Preview {
     let mut promotion = story.promotion("prod").clone();
     change(&mut promotion);
     let about = promotion.release.clone();
-    preview(&world.pipeline, &world.snapshot, promotion, about, world.now).unwrap()
+    preview(&world.pipeline, &world.snapshot, &promotion, about, world.now).unwrap()
 }
 
 #[test]
@@ -96,6 +96,27 @@ fn one_of_two_approvals_does_not_open_the_gate_and_the_second_does() {
     assert_eq!(steps(&told), ["proposes 1.1.0"]);
     assert_eq!(told.notes, ["prod runs 1.0.0: 1.1.0 is newer"]);
     assert_eq!(approves(&story, "ada").notes[1..], ["ada agreed to it already"]);
+}
+
+#[test]
+fn to_agree_to_the_next_one_is_to_give_it_the_turn_unless_a_person_asked_for_another() {
+    let mut story = Story::of("dev, prod").approval("prod", 1);
+    story.runs("prod", "1.0.0").runs("dev", "1.1.0").settles().runs("dev", "1.2.0").settles();
+    let approves = |story: &Story, version: &str| {
+        let world = &story.world;
+        let mut promotion = story.promotion("prod").clone();
+        let about = release(version);
+        promotion.approvals.push(Approval { by: Actor::named("bob"), release: about.clone(), at: world.now });
+        preview(&world.pipeline, &world.snapshot, &promotion, about, world.now).unwrap()
+    };
+    let told = approves(&story, "1.2.0");
+    let wanted = ["prod runs 1.0.0: 1.2.0 is newer", "1.1.0, which is on its way, gives way to it"];
+    assert_eq!(told.notes, wanted);
+    assert_eq!(steps(&told), ["proposes 1.2.0"]);
+    story.asks("ada", "prod", "1.1.0");
+    let told = approves(&story, "1.2.0");
+    assert_eq!(told.notes, ["it is not the turn of 1.2.0: 1.1.0 goes first"]);
+    assert!(steps(&told).is_empty(), "{:?}", told.steps);
 }
 
 #[test]

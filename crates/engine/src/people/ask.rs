@@ -76,7 +76,7 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
         self.look(pipeline, |known| {
             let wanted = what.wanted(known, environment, asked, now)?;
             let gone = || Denied::NoPipeline(pipeline.clone());
-            preview(known.pipeline(), known.snapshot(), wanted.promotion, wanted.about, now).ok_or_else(gone)
+            preview(known.pipeline(), known.snapshot(), &wanted.promotion, wanted.about, now).ok_or_else(gone)
         })?
     }
 
@@ -103,7 +103,7 @@ pub struct Awaited {
     pub release: Release,
     /// Whether their approval would count.
     pub counts: bool,
-    /// Whether they agreed already.
+    /// Whether they agreed already, and that still counts.
     pub given: bool,
 }
 
@@ -116,12 +116,11 @@ impl Awaited {
         let decided = plan.environments.iter().find(|it| it.name == environment.name)?;
         let behind = decided.next.iter().any(|hold| matches!(hold.reason, Reason::Behind { .. }));
         let next = decided.next.iter().filter(|_| !behind);
-        let release = next.chain(&live.holds).find_map(|hold| match &hold.reason {
-            Reason::AwaitingApproval { release, .. } => Some(release.clone()),
+        let (release, given) = next.chain(&live.holds).find_map(|hold| match &hold.reason {
+            Reason::AwaitingApproval { release, given, .. } => Some((release.clone(), given.contains(&by.name))),
             _ => None,
         })?;
         let counts = may_approve(&environment.gates, live, by, &environment.name).is_ok();
-        let given = live.approvals.iter().any(|it| it.by.name == by.name && it.release == release);
         Some(Self { release, counts, given })
     }
 }
