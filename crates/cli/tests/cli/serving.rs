@@ -31,6 +31,24 @@ fn a_listener_that_others_reach_needs_tokens() {
 }
 
 #[test]
+fn what_its_definition_suspends_nobody_resumes() {
+    let site = site();
+    let server = site.start();
+    server.ready();
+    until("the pipeline is listed", || server.weir(&["get", "pipelines"]).contains("app"));
+    assert_eq!(server.weir(&["suspend", "app"]).trim(), "default/app is suspended");
+    assert_eq!(server.weir(&["resume", "app"]).trim(), "default/app goes on");
+    let file = site.path("manifests/app.yaml");
+    let text = fs::read_to_string(&file).unwrap().replace("spec:\n", "spec:\n  suspend: true\n");
+    fs::write(file, text).unwrap();
+    until("its definition suspends it", || {
+        server.get("/api/v1/pipelines/default/app")["suspendedByDefinition"] == true
+    });
+    let told = server.weir(&["resume", "app"]);
+    assert_eq!(told.trim(), "default/app stays suspended: its definition says so");
+}
+
+#[test]
 fn a_token_opens_what_its_role_allows_and_no_more() {
     let site = site();
     let file = site.path("tokens.yaml");
