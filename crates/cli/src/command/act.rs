@@ -115,8 +115,7 @@ impl Place {
             let version = body.get("version").map(|version| ("version", text(version, "")));
             let query: Vec<_> = [("deed", verb.to_owned())].into_iter().chain(version).collect();
             let preview: Value = wait(client.get(&format!("{place}/preview"), &query))?;
-            output::say(format_args!("{}", would(&preview)));
-            return Ok(());
+            return output::data(&would(&preview));
         }
         wait(async {
             let path = format!("{place}/{verb}");
@@ -146,9 +145,7 @@ fn would(preview: &Value) -> String {
     for step in lines("steps") {
         let _ = writeln!(words, "  › Weir {}", text(step, ""));
     }
-    let then = preview.get("then").map(explain::told).unwrap_or_default();
-    words.push_str(then.trim_end());
-    words
+    words + &preview.get("then").map(explain::told).unwrap_or_default()
 }
 
 impl Promote {

@@ -36,16 +36,16 @@ fn what_its_definition_suspends_nobody_resumes() {
     let server = site.start();
     server.ready();
     until("the pipeline is listed", || server.weir(&["get", "pipelines"]).contains("app"));
-    assert_eq!(server.weir(&["suspend", "app"]).trim(), "default/app is suspended");
-    assert_eq!(server.weir(&["resume", "app"]).trim(), "default/app goes on");
+    let told = |verb: &str| String::from_utf8_lossy(&server.try_weir(&[verb, "app"]).stderr).trim().to_owned();
+    assert_eq!(told("suspend"), "default/app is suspended");
+    assert_eq!(told("resume"), "default/app goes on");
     let file = site.path("manifests/app.yaml");
     let text = fs::read_to_string(&file).unwrap().replace("spec:\n", "spec:\n  suspend: true\n");
     fs::write(file, text).unwrap();
     until("its definition suspends it", || {
         server.get("/api/v1/pipelines/default/app")["suspendedByDefinition"] == true
     });
-    let told = server.weir(&["resume", "app"]);
-    assert_eq!(told.trim(), "default/app stays suspended: its definition says so");
+    assert_eq!(told("resume"), "default/app stays suspended: its definition says so");
 }
 
 #[test]
