@@ -11,6 +11,7 @@ use crate::{
     deployed::{Place, Standing},
     gate::Gate,
     gates::{Soaked, Verdict},
+    hold::Hold,
     ledger::Ledger,
     moment::Moment,
     name::{EnvironmentName, PipelineKey},
@@ -80,6 +81,9 @@ pub struct Because {
     /// What would change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// Whether it is about the release after the one whose turn it is.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub next: bool,
 }
 
 /// Whether a reason speaks for or against going on.
@@ -109,7 +113,8 @@ pub fn explain(
         promotion.key.environment == *environment && Some(promotion.key.ordinal) == found.promotion
     };
     let promotion = snapshot.promotions.iter().find(mine).filter(|promotion| concerns(promotion));
-    let mut reasons: Vec<_> = found.holds.iter().map(against).collect();
+    let next = |hold: &Hold| promotion.is_some() && found.next.contains(hold);
+    let mut reasons: Vec<_> = found.holds.iter().map(|hold| against(hold, next(hold))).collect();
     let definition = &pipeline.environments()[index];
     if let (Some(promotion), Some(from)) = (promotion, index.checked_sub(1)) {
         reasons.extend(gates(pipeline, &snapshot, &pipeline.environments()[from], definition, promotion, now));
@@ -143,13 +148,14 @@ fn situation(index: usize, found: &EnvironmentPlan, promotion: Option<&Promotion
     }
 }
 
-fn against(hold: &crate::hold::Hold) -> Because {
+fn against(hold: &Hold, next: bool) -> Because {
     Because {
         weighs: Weighs::Against,
         name: hold.reason.name().to_owned(),
         sentence: hold.reason.to_string(),
         since: Some(hold.since),
         remedy: Some(hold.reason.remedy().to_string()),
+        next,
     }
 }
 
@@ -187,7 +193,7 @@ fn gates(
         };
         let until = until.map(|until| format!(", open until {until:.0}")).unwrap_or_default();
         let sentence = format!("{what}{until}");
-        Some(Because { weighs: Weighs::For, name: name.to_owned(), sentence, since: None, remedy: None })
+        Some(Because { weighs: Weighs::For, name: name.to_owned(), sentence, since: None, remedy: None, next: false })
     });
     open.collect()
 }
@@ -210,11 +216,18 @@ fn facts(pipeline: &Pipeline, snapshot: &Snapshot, environment: &Environment, no
         };
         let remark = snapshot.remark(target.key).map(|remark| format!("; {remark}")).unwrap_or_default();
         let sentence = format!("{sentence}{remark}");
-        Because { weighs: Weighs::Fact, name: target.key.to_string(), sentence, since, remedy: None }
+        Because { weighs: Weighs::Fact, name: target.key.to_string(), sentence, since, remedy: None, next: false }
     };
     if place.targets.is_empty() {
         let sentence = "it has none, so nothing enters or leaves it".to_owned();
-        return vec![Because { weighs: Weighs::Fact, name: "targets".to_owned(), sentence, since: None, remedy: None }];
+        return vec![Because {
+            weighs: Weighs::Fact,
+            name: "targets".to_owned(),
+            sentence,
+            since: None,
+            remedy: None,
+            next: false,
+        }];
     }
     place.targets.iter().map(fact).collect()
 }

@@ -95,7 +95,7 @@ fn asked(snapshot: &Snapshot, promotion: &Promotion) -> Vec<String> {
     }
     let record = snapshot.environments.get(environment);
     if let Some(refusal) = record.and_then(|record| record.refusal(release)) {
-        notes.push(format!("it was refused here, which is lifted: {}", refusal.why));
+        notes.push(format!("{release} was refused here, which is lifted: {}", refusal.why));
     }
     notes
 }

@@ -122,7 +122,8 @@ impl Caller {
     pub(crate) fn lacks(&self, shared: &Shared, verb: Verb, scope: Scope<'_>) -> String {
         let name = &self.actor.name;
         let (what, right) = (right(verb), shared.backend.right(verb));
-        format!("`{name}` does not have the right to {what} {scope}; that takes {right}")
+        let place = if scope == Scope::All { "in all of them" } else { "there" };
+        format!("`{name}` does not have the right to {what} {scope}; that takes {right} {place}")
     }
 
     /// Refuses whoever has none of these rights. What is missing is told of the last.

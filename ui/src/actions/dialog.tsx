@@ -14,11 +14,12 @@ import {
   useContext,
   useEffect,
   useId,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
 } from "react";
-import { told } from "../shell/told";
+import { goOn, told } from "../shell/told";
 
 export interface Asked {
   /** Why, in their words. */
@@ -80,7 +81,10 @@ export function QuestionHost({ children }: { children: ReactNode }) {
     }),
     [],
   );
-  const close = useCallback(() => setOpen(undefined), []);
+  const close = useCallback(() => {
+    setOpen(undefined);
+    goOn();
+  }, []);
   useEffect(close, [pathname]);
   return (
     <Questions.Provider value={host}>
@@ -106,8 +110,16 @@ export function Action({
   const { ask, update } = useContext(Questions);
   useEffect(() => update(id, what));
   useEffect(() => () => update(id, undefined), [id, update]);
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    const { current } = button;
+    return () => {
+      if (document.activeElement === current) goOn();
+    };
+  }, []);
   return (
     <button
+      ref={button}
       type="button"
       className={`button ${primary ? "primary" : ""}`}
       disabled={disabled !== undefined}
@@ -123,7 +135,7 @@ export function Action({
 /** What became of what is asked about, since it was. */
 function changed({ asked, now }: Open): string | undefined {
   if (subject(now) === subject(asked)) return undefined;
-  if (!now) return "This is not there to be done any more; somebody may have been faster. Cancel to look again.";
+  if (!now) return "This is not there to be done any more; cancel to look again.";
   const by = now.title === asked.title ? "" : `: by now it would be "${now.title}"`;
   const then = asked.about ? "This would be refused" : "What is asked for is still what stands here";
   return `It has changed since you opened this${by}. ${then}; cancel to look again.`;
@@ -147,14 +159,15 @@ function Question({ close, ...open }: Open & { close: () => void }) {
     },
   });
   useEffect(() => dialog.current?.showModal(), []);
+  const news = changed(open);
+  const isOver = news !== undefined && (open.now === undefined || open.asked.about !== undefined);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (busy.current || blocked) return;
+    if (busy.current || blocked || isOver) return;
     busy.current = true;
     const fields = new FormData(event.currentTarget);
     acting.mutate({ why: String(fields.get("why") ?? "").trim(), fields });
   };
-  const news = changed(open);
   return (
     <dialog
       ref={dialog}
@@ -192,7 +205,7 @@ function Question({ close, ...open }: Open & { close: () => void }) {
           <button type="button" className="button" disabled={acting.isPending} onClick={() => dialog.current?.close()}>
             Cancel
           </button>
-          <button type="submit" className="button primary" disabled={acting.isPending || blocked}>
+          <button type="submit" className="button primary" disabled={acting.isPending || blocked || isOver}>
             {acting.isPending ? "Asking …" : last}
           </button>
         </div>

@@ -1,9 +1,10 @@
 /** What can be done about the promotion into an environment. What would be refused is not offered. */
+
+import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { post } from "../api/client";
-import type { Considered, Environment, Pipeline } from "../api/queries";
+import { type Considered, type Environment, history, type Pipeline } from "../api/queries";
 import { usePaused } from "../parts/paused";
-import { distinct } from "../pipelines/summary";
 import { useMayWith } from "../session/rights";
 import { Action } from "./dialog";
 import { Preview } from "./preview";
@@ -23,16 +24,17 @@ function considered({ pipeline, environment }: Place, deed: Considered["deed"], 
 
 export function Approve(place: Place) {
   const may = useMayWith("approve", place.pipeline);
-  const { approval, name } = place.environment;
+  const { approval, promotion, name } = place.environment;
   if (!may || !approval) return null;
   const release = approval.release.name;
   if (approval.given) return <p className="text-sm text-muted">You approved {release}.</p>;
   if (!approval.counts) return null;
   return (
     <Action
-      label="Approve"
+      // What is on its way stands above; another one has to be named.
+      label={release === promotion?.release.name ? "Approve" : `Approve ${release}`}
       primary
-      names={`${release} for ${name}`}
+      names={release === promotion?.release.name ? `${release} for ${name}` : `for ${name}`}
       title={`Approve ${release} for ${name}`}
       act={({ why }) => post(path(place, "approve"), { version: release, why: why || null })}
       done={() => `You approved ${release} for ${name}`}
@@ -47,13 +49,14 @@ export function Approve(place: Place) {
 
 export function Reject(place: Place) {
   const may = useMayWith("approve", place.pipeline);
-  const { promotion } = place.environment;
+  const { promotion, approval } = place.environment;
   if (!may || !promotion?.live) return null;
   const release = promotion.release.name;
+  const another = approval && approval.release.name !== release;
   return (
     <Action
-      label="Reject"
-      names={`${release} for ${place.environment.name}`}
+      label={another ? `Reject ${release}` : "Reject"}
+      names={another ? `for ${place.environment.name}` : `${release} for ${place.environment.name}`}
       title={`Reject ${release} for ${place.environment.name}`}
       about={release}
       needsReason
@@ -94,11 +97,11 @@ function Version(place: Place) {
   const list = useId();
   const [version, setVersion] = useState(environment.plan.candidate?.name ?? "");
   const paused = usePaused(version.trim());
-  const known = distinct(
-    pipeline.environments
-      .flatMap((it) => [it.runs?.name, it.promotion?.release.name, it.plan.candidate?.name])
-      .filter((it): it is string => it !== undefined),
-  ).reverse();
+  const { data } = useQuery(history(pipeline.namespace, pipeline.name, environment.name));
+  const others = pipeline.environments.flatMap((it) => [it.plan.candidate, it.promotion?.release, it.runs]);
+  const names = [...(data?.items ?? []).map((it) => it.release), ...others].flatMap((it) => it?.name ?? []);
+  // What runs here already is not what one wants; what ran before is nearest.
+  const known = [...new Set(names)].filter((it) => it !== environment.runs?.name);
   return (
     <>
       <p>

@@ -28,7 +28,8 @@ export function SuspendOrResume({ pipeline }: { pipeline: Pipeline }) {
 /** What is on its way, or would be, and what holds it but for the suspension. */
 function UnderWay({ pipeline, lead }: { pipeline: Pipeline; lead: string }) {
   const found = pipeline.environments.flatMap(({ name, promotion, plan }) => {
-    const release = promotion?.live ? promotion.release : plan.candidate;
+    const isRefused = plan.nextHolds.some((it) => it.name === "Refused");
+    const release = promotion?.live ? promotion.release : isRefused ? undefined : plan.candidate;
     return release ? [{ name, release: release.name, holds: plan.holds.filter((it) => it.name !== "Suspended") }] : [];
   });
   if (found.length === 0) return <p>Nothing is on its way.</p>;

@@ -35,7 +35,7 @@ export function Preview(considered: Considered) {
           </ul>
           <ul className="space-y-2">
             {data.then.reasons
-              .filter((reason) => reason.weighs === "against")
+              .filter((reason) => reason.weighs === "against" && !reason.next)
               .map((reason) => (
                 <li key={reason.name + reason.sentence} className="border-l-2 border-wait pl-3">
                   <p>

@@ -1,6 +1,6 @@
 /** Stops, and setting and lifting them. */
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useId, useState } from "react";
 import { Action } from "../actions/dialog";
 import { post, send } from "../api/client";
 import { type Freeze, freezes, pipelines } from "../api/queries";
@@ -9,7 +9,7 @@ import { Badge } from "../parts/badge";
 import { Empty } from "../parts/state";
 import { Cell, Row, Table } from "../parts/table";
 import { Ago } from "../parts/time";
-import { useMay, useMaySomewhere } from "../session/rights";
+import { useMay, useMaySomewhere, useNamespaces } from "../session/rights";
 import { type Selector, selects } from "./selects";
 
 export function FreezesPage() {
@@ -80,7 +80,12 @@ const FIELDS = [
 
 /** What is stopped, and how much that is now: a mistyped name stops nothing. */
 function Selection() {
-  const [wanted, setWanted] = useState<Selector>({});
+  const everywhere = useMay("pause");
+  const namespaces = useNamespaces();
+  const list = useId();
+  const own = everywhere ? "" : (namespaces[0] ?? "");
+  const [typed, setTyped] = useState<Selector>({});
+  const wanted = { namespace: own, ...typed };
   const { data } = useQuery(pipelines);
   const count = (data ?? []).filter((it) => selects(wanted, it)).length;
   return (
@@ -91,10 +96,19 @@ function Selection() {
           <input
             name={name}
             className="field"
-            onChange={(event) => setWanted({ ...wanted, [name]: event.target.value.trim() })}
+            // Whoever may not stop everything has to say where.
+            required={name === "namespace" && !everywhere}
+            defaultValue={name === "namespace" ? own : ""}
+            list={name === "namespace" ? list : undefined}
+            onChange={(event) => setTyped({ ...typed, [name]: event.target.value.trim() })}
           />
         </label>
       ))}
+      <datalist id={list}>
+        {namespaces.map((it) => (
+          <option key={it} value={it} />
+        ))}
+      </datalist>
       <p role="status" className={count === 0 ? "text-wait" : ""}>
         {count === 0
           ? "Stops no pipeline that you see now."

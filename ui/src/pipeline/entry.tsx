@@ -17,21 +17,24 @@ export function Entry({ pipeline, environment }: { pipeline: Pipeline; environme
       <div className="flex flex-col gap-3 border-l-2 border-line pl-4 lg:border-0 lg:px-1">
         <Coming environment={environment} />
         <Holds holds={own} />
-        {plan.nextHolds.length > 0 && promotion && plan.candidate && (
+        {plan.nextHolds.length > 0 && promotion && (
           <p className="text-sm">
-            <b className="font-mono wrap-anywhere">{plan.candidate.name}</b>
-            {promotion.live ? " is next, and waits:" : " waits:"}
+            {plan.candidate ? <b className="font-mono wrap-anywhere">{plan.candidate.name}</b> : "What comes"}
+            {promotion.live ? " is next, and waits:" : plan.candidate ? " waits:" : " next waits:"}
           </p>
         )}
         <Holds holds={plan.nextHolds} />
-        {strategy ? (
+        {strategy && pipeline.defined ? (
           <div className="flex flex-wrap gap-2">
             <Approve pipeline={pipeline} environment={environment} />
             <Reject pipeline={pipeline} environment={environment} />
             <Promote pipeline={pipeline} environment={environment} />
           </div>
         ) : (
-          <p className="text-sm text-muted">Nothing promotes into {environment.name}: it is only shown.</p>
+          <p className="text-sm text-muted">
+            Nothing promotes into {environment.name}:{" "}
+            {strategy ? "the pipeline is no longer defined" : "it is only shown"}.
+          </p>
         )}
         <Gates environment={environment} />
       </div>

@@ -89,12 +89,24 @@ function Timeline({ promotion }: { promotion: PromotionStory }) {
   );
 }
 
+const REVIEWS: Record<string, string> = {
+  notRequired: "not required",
+  required: "asked for",
+  approved: "approved",
+  changesRequested: "changes are wanted",
+};
+
 function Facts({ promotion }: { promotion: Promotion }) {
   const { requestedBy, skips, overridden, proposal, problem, step } = promotion;
   const facts: [string, string][] = [["Asked for by", requestedBy?.name ?? "Weir, because it is the next release"]];
   if (step) facts.push(["Doing now", step.name]);
   if (skips.length > 0) facts.push(["Takes the place of", skips.map((it) => it.name).join(", ")]);
-  if (proposal) facts.push(["Checks", proposal.checks], ["Review", proposal.review], ["Commit", proposal.head]);
+  if (proposal)
+    facts.push(
+      ["Checks", proposal.checks],
+      ["Review", REVIEWS[proposal.review] ?? proposal.review],
+      ["Commit", proposal.head],
+    );
   if (proposal?.conflict) facts.push(["Conflict", "the base branch has changed; it is proposed anew"]);
   if (overridden.length > 0) facts.push(["Merged in spite of", overridden.map((it) => it.sentence).join("; ")]);
   if (problem) facts.push(["Last attempt", problem.message]);

@@ -7,7 +7,7 @@ export function ProposalLink({ promotion }: { promotion: Promotion }) {
   if (!proposal) return null;
   // What is over does not look any more; a proposal that was open then went on with a newer one.
   const isOver = !promotion.live && proposal.state === "open";
-  const state = isOver || promotion.phase === "Superseded" ? "taken over" : proposal.state;
+  const state = isOver ? "taken over" : proposal.state;
   if (proposal.url && !isOurs(proposal.url)) {
     return (
       <a href={proposal.url} className="link" target="_blank" rel="noreferrer">

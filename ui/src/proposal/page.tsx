@@ -33,7 +33,7 @@ function Whole({ proposal }: { proposal: Proposal }) {
     <>
       <nav aria-label="Where this is" className="text-sm text-muted">
         <PipelineLink pipeline={pipeline} /> → {proposal.environment},{" "}
-        <Link to="/promotions/$namespace/$name" params={{ namespace, name }} className="link">
+        <Link to="/promotions/$namespace/$name" params={{ namespace, name: proposal.promotion }} className="link">
           its promotion
         </Link>
       </nav>

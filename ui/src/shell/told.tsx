@@ -12,11 +12,16 @@ function say(now: string) {
   for (const listener of listeners) listener();
 }
 
-/** Says that something was done. Whoever did it by keyboard goes on in the page, if what they pressed is gone. */
+/** Says that something was done. */
 export function told(what: string) {
   say(what);
+  goOn();
+}
+
+/** Whoever works by keyboard goes on in the page, if what they pressed is gone. */
+export function goOn() {
   requestAnimationFrame(() => {
-    if (document.activeElement === document.body) document.getElementById("main")?.focus();
+    if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
   });
 }
 

@@ -78,7 +78,7 @@ pub(crate) struct Reject {
 
 /// Stop a pipeline
 ///
-/// Nothing is written to Git for it until it is resumed, except that proposals are closed.
+/// Nothing is written to Git for it until it is resumed, except that the proposal of what is no longer wanted is closed.
 #[derive(Args)]
 #[command(after_help = "Example:\n  weir suspend podinfo --why \"the database moves\"")]
 pub(crate) struct Suspend {

@@ -53,7 +53,7 @@ fn it_says_how_a_release_stands_to_what_is_there() {
     story.closes("prod").settles();
     let told = asking(&story, "1.2.0");
     assert_eq!(told.notes.len(), 2);
-    assert!(told.notes[1].starts_with("it was refused here, which is lifted: "), "{:?}", told.notes);
+    assert!(told.notes[1].starts_with("1.2.0 was refused here, which is lifted: "), "{:?}", told.notes);
 }
 
 #[test]

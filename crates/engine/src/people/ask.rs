@@ -141,6 +141,9 @@ impl Ask {
         asked: &Asked,
         now: Timestamp,
     ) -> Result<Wanted, Denied> {
+        if known.definition().is_none() {
+            return Err(Denied::NoPipeline(known.pipeline().key.clone()));
+        }
         let defined = known.pipeline().environment_named(environment)?;
         match self {
             Self::Promote { version } => {

@@ -265,15 +265,18 @@ async fn act(
 
 /// A proposal, with what holds its promotion.
 fn view(shared: &Shared, proposal: &PlainProposal) -> ProposalView {
-    if proposal.state != PlainState::Open {
-        return ProposalView::new(proposal, Vec::new(), None);
-    }
     let (now, environment) = (shared.backend.now(), &proposal.key.environment);
     let told = shared.world().look(&proposal.key.pipeline, |known| {
-        let newest = known.newest(environment).filter(|newest| newest.release == proposal.release);
-        let relation = newest.map(|newest| relation(known.snapshot(), newest));
-        (all(&holds_on_turn(known, environment, now)), relation)
+        let name = promotion_name(&proposal.key);
+        let theirs = known.snapshot().promotions.iter().filter(|it| {
+            let id = it.leg.facts.proposal.as_ref().map(|it| &*it.id);
+            it.key.environment == *environment && id == Some(&name) && it.release == proposal.release
+        });
+        let of = theirs.max_by_key(|it| it.key.ordinal);
+        let open = of.filter(|_| proposal.state == PlainState::Open);
+        let holds = open.map(|_| all(&holds_on_turn(known, environment, now))).unwrap_or_default();
+        (of.map(|of| of.key.clone()), holds, open.map(|of| relation(known.snapshot(), of)))
     });
-    let (holds, relation) = told.unwrap_or_default();
-    ProposalView::new(proposal, holds, relation)
+    let (of, holds, relation) = told.unwrap_or_default();
+    ProposalView::new(proposal, of.as_ref(), holds, relation)
 }

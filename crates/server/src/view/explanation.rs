@@ -52,6 +52,8 @@ pub(crate) struct Because {
     /// What would change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
+    /// Whether it is about the release after the one whose turn it is.
+    next: bool,
 }
 
 impl From<weir_core::Explanation> for Explanation {
@@ -86,6 +88,7 @@ impl Explanation {
             sentence: flaw.told(true),
             since: None,
             remedy: Some("correct the definition".to_owned()),
+            next: false,
         };
         self.reasons.splice(..0, unread.iter().map(because));
         self
@@ -99,6 +102,6 @@ impl From<weir_core::Because> for Because {
             Weighs::For => "for",
             Weighs::Fact => "fact",
         };
-        Self { weighs, name: it.name, sentence: it.sentence, since: it.since, remedy: it.remedy }
+        Self { weighs, name: it.name, sentence: it.sentence, since: it.since, remedy: it.remedy, next: it.next }
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use weir_core::{PlainProposal, PlainState, Review, Verdict, promotion_name};
+use weir_core::{PlainProposal, PlainState, PromotionKey, Review, Verdict, promotion_name};
 
 use super::{Hold, PipelineRef, Release};
 
@@ -79,6 +79,8 @@ pub(crate) struct ProposalView {
     comments: Vec<Commented>,
     /// What holds its promotion now.
     holds: Vec<Hold>,
+    /// The name of the promotion that it is for by now: a newer one may have taken it over.
+    promotion: String,
     /// How its release stands to what runs, while it is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     relation: Option<String>,
@@ -166,8 +168,13 @@ impl From<&PlainProposal> for ProposalSummary {
 }
 
 impl ProposalView {
-    /// All of a proposal, with what holds it, and how it stands to what runs.
-    pub(crate) fn new(it: &PlainProposal, holds: Vec<Hold>, relation: Option<String>) -> Self {
+    /// All of a proposal, with what holds it, and how it stands to what runs. `of` is the promotion that it is for by now.
+    pub(crate) fn new(
+        it: &PlainProposal,
+        of: Option<&PromotionKey>,
+        holds: Vec<Hold>,
+        relation: Option<String>,
+    ) -> Self {
         let edit = |edit: &weir_core::Edit| Edit {
             file: edit.file.to_string(),
             before: edit.before.to_string(),
@@ -199,6 +206,7 @@ impl ProposalView {
             reviews: it.reviews.iter().map(reviewed).collect(),
             comments: it.comments.iter().map(commented).collect(),
             holds,
+            promotion: promotion_name(of.unwrap_or(&it.key)),
             relation,
         }
     }

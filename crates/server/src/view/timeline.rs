@@ -122,6 +122,9 @@ fn kept(promotion: &Promotion, proposal: &PlainProposal) -> Vec<Moment> {
             moments.push(moment(*at, format!("proposal closed by {by}"), note.as_deref()));
         }
     }
+    if let Some(begun) = begun.filter(|begun| proposal.opened < *begun) {
+        moments.push(moment(begun, "takes over the proposal of the one before", None));
+    }
     moments.retain(|moment| begun.is_none_or(|begun| moment.at >= begun));
     let taken_over = promotion.phase == Phase::Superseded || proposal.release != promotion.release;
     if let Some(end) = promotion.history.last().filter(|_| taken_over && !promotion.phase.is_live()) {

@@ -187,7 +187,7 @@ async fn what_somebody_may_not_do_says_which_right_is_missing_where() {
         for (path, body) in paths {
             let told = house.post(path, body.clone()).await;
             let wanted = format!(
-                "`team-a-view` does not have the right to {right} on pipeline `team-a/shop`; that takes the badge {badge}"
+                "`team-a-view` does not have the right to {right} on pipeline `team-a/shop`; that takes the badge {badge} there"
             );
             assert_eq!(told.problem(403), wanted, "{path}");
         }
@@ -205,7 +205,7 @@ async fn what_somebody_may_not_do_says_which_right_is_missing_where() {
     for path in reads.into_iter().chain(lists).chain(filtered.iter().map(String::as_str)) {
         let told = house.get(path).await;
         let wanted =
-            "`default-approve` does not have the right to view in namespace `team-a`; that takes the badge View";
+            "`default-approve` does not have the right to view in namespace `team-a`; that takes the badge View there";
         assert_eq!(told.problem(403), wanted, "{path}");
     }
     assert!(house.journal.told().is_empty());
@@ -220,7 +220,7 @@ async fn what_concerns_all_namespaces_needs_the_right_in_all_of_them() {
     assert!(backup.problem(403).contains("loopback"));
     house.act_as("team-a-operate");
     let told = house.post("/api/v1/freezes", json!({"reason": "x"})).await;
-    let wanted = "`team-a-operate` does not have the right to pause in all namespaces; that takes the badge Pause";
+    let wanted = "`team-a-operate` does not have the right to pause in all namespaces; that takes the badge Pause in all of them";
     assert_eq!(told.problem(403), wanted);
     house.delete("/api/v1/freezes/all").await.problem(403);
     house.post("/api/v1/backup", json!({"file": "/tmp/x"})).await.problem(403);
@@ -255,7 +255,7 @@ async fn to_go_back_takes_another_right_than_to_go_on() {
     }
     let prod = "/api/v1/pipelines/team-a/shop/environments/prod";
     let back = "`1.0.0` is not known to be newer than what prod runs, so this is a rollback; \
-        `team-a-promote` does not have the right to rollback on pipeline `team-a/shop`; that takes the badge Rollback";
+        `team-a-promote` does not have the right to rollback on pipeline `team-a/shop`; that takes the badge Rollback there";
     house.act_as("team-a-promote");
     assert_eq!(house.post(&format!("{prod}/promote"), json!({"version": "1.0.0"})).await.problem(403), back);
     assert_eq!(house.get(&format!("{prod}/preview?deed=promote&version=1.0.0")).await.problem(403), back);

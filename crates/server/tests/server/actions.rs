@@ -86,6 +86,19 @@ async fn what_cannot_be_asked_for_is_told_why() {
 }
 
 #[tokio::test]
+async fn nothing_is_asked_of_a_pipeline_that_is_no_longer_defined() {
+    let house = House::open().await;
+    house.promotion(&promotion(SHOP, "prod", 1, "2.0.0", Phase::Pending)).await;
+    house.world.define(weir_ports::CatalogNotice::Gone(SHOP.parse().unwrap()));
+    for verb in ["promote", "approve", "reject"] {
+        let told = house.post(&format!("{PROD}/{verb}"), json!({"version": "2.0.0"})).await;
+        assert_eq!(told.problem(404), "there is no pipeline `team-a/shop`", "{verb}");
+        house.get(&format!("{PROD}/preview?deed={verb}&version=2.0.0")).await.problem(404);
+    }
+    assert!(house.journal.told().is_empty());
+}
+
+#[tokio::test]
 async fn only_whose_word_counts_can_agree() {
     let house = House::open().await;
     house.promotion(&promotion(SHOP, "prod", 1, "2.0.0", Phase::Pending)).await;

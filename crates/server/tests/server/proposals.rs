@@ -170,6 +170,25 @@ async fn a_proposal_that_is_held_is_not_merged_and_says_why() {
 }
 
 #[tokio::test]
+async fn a_proposal_that_was_taken_over_is_for_the_newer_promotion() {
+    let house = House::open().await;
+    let mut old = promotion(SHOP, "prod", 1, "2.0.0", Phase::Superseded);
+    let mut next = promotion(SHOP, "prod", 2, "2.1.0", Phase::Proposed);
+    for it in [&mut old, &mut next] {
+        proposed(it, None);
+        it.leg.facts.proposal.as_mut().unwrap().id = "shop-prod-1".into();
+        house.promotion(it).await;
+    }
+    let proposal = PlainProposal { release: next.release.clone(), ..plain(&old) };
+    house.write(Record::Proposal(Box::new(proposal))).await;
+    let shown = house.get(PROPOSAL).await.ok(200).json;
+    assert_eq!(shown["promotion"], "shop-prod-2");
+    assert_eq!(shown["relation"], "prod is not known to run anything yet");
+    let held: Vec<_> = shown["holds"].as_array().unwrap().iter().map(|it| it["sentence"].as_str().unwrap()).collect();
+    assert!(held.iter().all(|sentence| !sentence.contains("2.0.0")), "{held:?}");
+}
+
+#[tokio::test]
 async fn a_proposal_is_closed_once() {
     let house = House::open().await;
     house.proposed().await;
