@@ -218,6 +218,14 @@ test("who has rights where no pipeline is yet is offered it", async () => {
     expect(await page.getByLabel("Namespace of the pipeline").inputValue()).toBe("shop");
     await page.getByLabel("Namespace of the pipeline").fill("default");
     await page.getByText("You may not define pipelines in default").waitFor();
+
+    // Whoever may not stop everything says what.
+    await page.getByRole("link", { name: "Freezes" }).click();
+    await page.getByRole("button", { name: "Freeze …" }).click();
+    const namespace = page.getByRole("dialog").getByLabel("Only this namespace");
+    expect(await namespace.inputValue()).toBe("shop");
+    await namespace.fill("");
+    expect(await namespace.evaluate((it) => (it as HTMLInputElement).validity.valueMissing)).toBe(true);
     expect(wrong).toEqual([]);
     await page.context().close();
   } finally {

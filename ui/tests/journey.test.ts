@@ -61,6 +61,10 @@ async function journey(page: Page, press: Press, before: string, version: string
   await dialog.getByLabel(/Why/).pressSequentially("it ran well in qa");
   await press(dialog.getByRole("button", { name: "Approve" }));
   await dialog.waitFor({ state: "detached" });
+  await entry(page, "prod").getByRole("button", { name: "Approve" }).waitFor({ state: "detached" });
+  await eventually("whoever works by keyboard goes on", () =>
+    page.evaluate(() => document.activeElement !== document.body),
+  );
   await merge(page, press, "prod");
   await runs(page, "prod", version);
   await entry(page, "prod").getByText("Succeeded").waitFor();
@@ -164,6 +168,11 @@ test("before a version is asked for, it is said what will come of it", async () 
   const dialog = page.getByRole("dialog", { name: "Ask for a version in prod" });
   const preview = dialog.getByRole("region", { name: "What will happen" });
   const version = dialog.getByLabel("Version");
+  const offered = dialog.locator("datalist option");
+  await eventually("what ran here before is offered", async () => (await offered.count()) > 2);
+  const versions = await offered.evaluateAll((all) => all.map((it) => (it as HTMLOptionElement).value));
+  expect(versions.slice(0, 2)).toEqual(["6.1.0", "6.0.0"]);
+  expect(versions).not.toContain("6.2.0");
   await version.fill("9.9.9");
   await preview.getByText("It would be refused: `9.9.9` cannot go to prod: it was never seen to run").waitFor();
   expect(await dialog.getByRole("button", { name: "Promote" }).isDisabled()).toBe(true);
