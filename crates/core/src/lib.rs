@@ -60,7 +60,7 @@ pub use pipeline::{Application, ClusterKey, Environment, Pipeline, PipelineError
 pub use plain_proposal::{Comment, Edit, PlainProposal, PlainReview, PlainState, Verdict, Wish};
 pub use plan::{EnvironmentPlan, Plan, Write, plan};
 pub use policy::{Concurrency, ForgeKind, Merge, Policy, PullRequest, RepoUrl, Repository, Strategy, When};
-pub use preview::{Preview, goes_back, preview, relation};
+pub use preview::{Preview, preview, relation};
 pub use promotion::{
     Approval, Base, Checks, Declared, Intent, Leg, LegFacts, Phase, Problem, ProblemWith, Promotion, PromotionKey,
     Proposal, ProposalState, Rejection, Review, Turn,

@@ -19,7 +19,9 @@ use crate::{
 pub struct Preview {
     /// The release that it is about.
     pub release: Release,
-    /// How that release stands to what is there, if a person asks for it.
+    /// Whether that release is not known to be newer than what runs. What runs already does not go back.
+    pub goes_back: bool,
+    /// What has to be known about it: how it stands to what is there, for instance.
     pub notes: Vec<String>,
     /// What is then done by itself, if nothing goes wrong, and nobody does anything more.
     pub steps: Vec<Carried>,
@@ -55,7 +57,8 @@ pub fn preview(
         }
     };
     let then = explain(pipeline, &rehearsal.snapshot, &environment, now)?;
-    Some(Preview { release: about, notes, steps, then })
+    let goes_back = goes_back(snapshot, promotion);
+    Some(Preview { release: about, goes_back, notes, steps, then })
 }
 
 /// How the release of a promotion stands to what runs where it goes.
@@ -74,8 +77,8 @@ pub fn relation(snapshot: &Snapshot, promotion: &Promotion) -> String {
     format!("{environment} runs {runs}: {how}")
 }
 
-/// Whether the release of a promotion is not known to be newer than what runs where it goes. What runs already is neither.
-pub fn goes_back(snapshot: &Snapshot, promotion: &Promotion) -> bool {
+/// Whether the release of a promotion is not known to be newer than what runs where it goes.
+fn goes_back(snapshot: &Snapshot, promotion: &Promotion) -> bool {
     let runs = snapshot.environments.get(&promotion.key.environment).and_then(|record| record.runs.as_ref());
     let others = runs.filter(|runs| !runs.covers(&promotion.release));
     others.is_some_and(|runs| age(snapshot, promotion, runs) != Some(Ordering::Greater))

@@ -87,14 +87,6 @@ pub(crate) trait Backend: Send + Sync {
         environment: &EnvironmentName,
         what: &Ask,
     ) -> Result<Preview, Denied>;
-    /// Whether that asks for a release that is not known to be newer than what runs.
-    fn goes_back(
-        &self,
-        asked: &Asked,
-        pipeline: &PipelineKey,
-        environment: &EnvironmentName,
-        what: &Ask,
-    ) -> Result<bool, Denied>;
     fn review<'a>(
         &'a self,
         asked: &'a Asked,
@@ -249,16 +241,6 @@ where
         what: &Ask,
     ) -> Result<Preview, Denied> {
         self.people().preview(asked, pipeline, environment, what)
-    }
-
-    fn goes_back(
-        &self,
-        asked: &Asked,
-        pipeline: &PipelineKey,
-        environment: &EnvironmentName,
-        what: &Ask,
-    ) -> Result<bool, Denied> {
-        self.people().goes_back(asked, pipeline, environment, what)
     }
 
     fn review<'a>(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use weir_core::{
     Actor, Approval, Environment, EnvironmentName, Gate, Phase, Pipeline, PipelineKey, Plan, Preview, Promotion,
-    PromotionKey, Reason, Rejection, Release, goes_back, preview, request,
+    PromotionKey, Reason, Rejection, Release, preview, request,
 };
 use weir_ports::{Clock, Journal, Record, RecordKey, RecordVersion, Store};
 
@@ -77,21 +77,6 @@ impl<S: Store, J: Journal, C: Clock> People<'_, S, J, C> {
             let wanted = what.wanted(known, environment, asked, now)?;
             let gone = || Denied::NoPipeline(pipeline.clone());
             preview(known.pipeline(), known.snapshot(), &wanted.promotion, wanted.about, now).ok_or_else(gone)
-        })?
-    }
-
-    /// Whether that asks for a release that is not known to be newer than what runs.
-    pub fn goes_back(
-        &self,
-        asked: &Asked,
-        pipeline: &PipelineKey,
-        environment: &EnvironmentName,
-        what: &Ask,
-    ) -> Result<bool, Denied> {
-        let now = self.clock.now();
-        self.look(pipeline, |known| {
-            let wanted = what.wanted(known, environment, asked, now)?;
-            Ok(goes_back(known.snapshot(), &wanted.promotion))
         })?
     }
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod actors;
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod carrying;
 #[cfg(test)]
 mod drafts;

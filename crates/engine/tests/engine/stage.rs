@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use weir_core::{
-    Application, BranchName, Environment, EnvironmentName, ForgeKind, Freeze, Gate, Observation, ObservationKey,
-    Outcome, Phase, Pipeline, PipelineKey, PlainProposal, PlainState, Policy, Promotion, PullRequest, RepoUrl, Report,
-    Repository, Selector, Strategy,
+    Application, ApprovalGate, Approvers, BranchName, Environment, EnvironmentName, ForgeKind, Freeze, Gate,
+    Observation, ObservationKey, Outcome, Phase, Pipeline, PipelineKey, PlainProposal, PlainState, Policy, Promotion,
+    PullRequest, RepoUrl, Report, Repository, Selector, Strategy,
 };
 use weir_engine::{Engine, People, Settings, World};
 use weir_ports::{Clock as _, Definition, FilePath, Record, RecordKey, Signature, Store as _};
@@ -44,6 +44,11 @@ pub(crate) fn push() -> Policy {
 pub(crate) fn environment(name: &str, promotion: Option<Policy>, gates: Vec<Gate>) -> Environment {
     let targets = vec![name.parse().unwrap()];
     Environment { name: name.parse().unwrap(), targets, promotion, gates }
+}
+
+/// One person has to agree, who may be the one that asked.
+pub(crate) fn approval(allow_author: bool) -> Gate {
+    Gate::Approval(ApprovalGate { count: 1, from: Approvers::default(), allow_author, expires_after: None })
 }
 
 pub(crate) fn pipeline(key: &str, environments: Vec<Environment>) -> Pipeline {

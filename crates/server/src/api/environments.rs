@@ -221,7 +221,7 @@ async fn may_ask(
 ) -> Result<(), Problem> {
     let Ask::Promote { version } = what else { return caller.must(shared, Verb::Approve, key).await };
     caller.must_any(shared, &[Verb::Rollback, Verb::Promote], key.into()).await?;
-    if !shared.backend.goes_back(asked, key, environment, what)? {
+    if !shared.backend.preview(asked, key, environment, what)?.goes_back {
         return caller.must(shared, Verb::Promote, key).await;
     }
     if caller.may(shared, Verb::Rollback, key).await? {
