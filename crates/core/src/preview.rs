@@ -40,6 +40,7 @@ pub fn preview(
     now: Timestamp,
 ) -> Option<Preview> {
     let environment = promotion.key.environment.clone();
+    let meant = Promotion { release: about.clone(), ..promotion.clone() };
     let known = snapshot.promotions.iter().position(|known| known.key == promotion.key);
     let mut rehearsal = Rehearsal::new(pipeline.clone(), snapshot.clone(), now);
     match known {
@@ -53,11 +54,11 @@ pub fn preview(
         Some(_) if promotion.rejection.is_some() => Vec::new(),
         Some(before) => {
             let turn = rehearsal.promotion(&environment).is_some_and(|newest| newest.release == about);
-            agreed(snapshot, before, promotion, &about, turn)
+            agreed(snapshot, before, promotion, &meant, turn)
         }
     };
     let then = explain(pipeline, &rehearsal.snapshot, &environment, now)?;
-    let goes_back = goes_back(snapshot, promotion);
+    let goes_back = goes_back(snapshot, &meant);
     Some(Preview { release: about, goes_back, notes, steps, then })
 }
 
@@ -103,15 +104,15 @@ fn asked(snapshot: &Snapshot, promotion: &Promotion) -> Vec<String> {
     notes
 }
 
-/// What has to be known before somebody agrees. `turn`: it is the turn of what they agree to, then.
-fn agreed(snapshot: &Snapshot, before: &Promotion, after: &Promotion, about: &Release, turn: bool) -> Vec<String> {
+/// What has to be known before somebody agrees. `meant` is the promotion as it would be with the release that they mean;
+/// `turn`: it is the turn of that, then.
+fn agreed(snapshot: &Snapshot, before: &Promotion, after: &Promotion, meant: &Promotion, turn: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if turn {
-        let promotion = Promotion { release: about.clone(), ..after.clone() };
-        notes.push(relation(snapshot, &promotion));
+        notes.push(relation(snapshot, meant));
     }
-    if after.release != *about {
-        let first = &after.release;
+    let (first, about) = (&after.release, &meant.release);
+    if first != about {
         let gives_way = format!("{first}, which is on its way, gives way to it");
         notes.push(if turn { gives_way } else { format!("it is not the turn of {about}: {first} goes first") });
     }

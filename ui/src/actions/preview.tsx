@@ -1,10 +1,9 @@
 /** What will come of it if it is confirmed: the server plays it through on what it knows now. */
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
-import { Refusal } from "../api/client";
-import { type Considered, preview } from "../api/queries";
-import { Sign } from "../parts/badge";
-import { Sentence } from "../parts/time";
+import { Refusal, type Schemas } from "../api/client";
+import { type Considered, preview, type Reason } from "../api/queries";
+import { Holds } from "../parts/holds";
 import { useBlock } from "./dialog";
 
 export function Preview(considered: Considered) {
@@ -33,24 +32,15 @@ export function Preview(considered: Considered) {
               {data.then.headline}.
             </li>
           </ul>
-          <ul className="space-y-2">
-            {data.then.reasons
-              .filter((reason) => reason.weighs === "against" && !reason.next)
-              .map((reason) => (
-                <li key={reason.name + reason.sentence} className="border-l-2 border-wait pl-3">
-                  <p>
-                    <Sign tone="wait" /> <Sentence text={reason.sentence} />
-                  </p>
-                  {reason.remedy && (
-                    <p className="text-muted">
-                      <Sentence text={reason.remedy} />
-                    </p>
-                  )}
-                </li>
-              ))}
-          </ul>
+          <Holds holds={after(data.then)} />
         </>
       )}
     </section>
   );
+}
+
+/** What holds it then. It does not hold yet, and what holds the one after it is not asked about. */
+function after({ reasons }: Schemas["Explanation"]): Reason[] {
+  const own = reasons.filter((reason) => reason.weighs === "against" && !reason.next);
+  return own.map(({ since: _, ...reason }) => reason);
 }

@@ -15,6 +15,7 @@ export type PromotionStory = Schemas["PromotionStory"];
 export type Proposal = Schemas["ProposalView"];
 export type ProposalSummary = Schemas["ProposalSummary"];
 export type Hold = Schemas["Hold"];
+export type Reason = Schemas["Because"];
 export type Running = Schemas["Running"];
 export type Freeze = Schemas["FreezeView"];
 export type Definitions = Schemas["DefinitionsView"];

@@ -1,9 +1,9 @@
 /** Why something is not further: as a sentence, since when, and what would end it. */
-import type { Hold } from "../api/queries";
+import type { Hold, Reason } from "../api/queries";
 import { Sign } from "./badge";
 import { For, Sentence } from "./time";
 
-export function Holds({ holds }: { holds: Hold[] }) {
+export function Holds({ holds }: { holds: (Hold | Reason)[] }) {
   if (holds.length === 0) return null;
   return (
     <ul className="space-y-2">
@@ -13,12 +13,9 @@ export function Holds({ holds }: { holds: Hold[] }) {
             <Sign tone="wait" /> <Sentence text={hold.sentence} />
           </p>
           <p className="text-muted">
-            <For since={hold.since} />
-            {hold.remedy && (
-              <>
-                ; <Sentence text={hold.remedy} />
-              </>
-            )}
+            {hold.since && <For since={hold.since} />}
+            {hold.since && hold.remedy && "; "}
+            {hold.remedy && <Sentence text={hold.remedy} />}
           </p>
         </li>
       ))}

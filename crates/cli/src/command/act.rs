@@ -176,6 +176,7 @@ impl Whole {
         let path = pipeline_path(&self.pipeline);
         let found: Value = wait(async {
             client.post::<Value>(&format!("{path}/{verb}"), &because(self.why.as_deref())).await?;
+            // Whoever may pause it need not be allowed to look at it.
             Ok(client.get(&path, &[]).await.unwrap_or_default())
         })?;
         output::say(format_args!("{} {}", self.pipeline, done(&found)));

@@ -35,7 +35,7 @@ pub(crate) struct EnvironmentView {
     promotion: Option<PromotionView>,
     /// What is decided about it now.
     plan: PlanView,
-    /// The release that waits for people to agree: the one that is on its way, or else the next.
+    /// The release that goes on as soon as people agree: the newest, unless another one goes first whatever they say.
     #[serde(skip_serializing_if = "Option::is_none")]
     approval: Option<AwaitedView>,
     /// The releases that shall not come here again.

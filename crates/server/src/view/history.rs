@@ -66,7 +66,7 @@ impl HistoryView {
 
 /// Whether a promotion is how a release came when it was first seen.
 fn brought(promotion: &Promotion, first: &FirstSuccess) -> bool {
-    let reached = matches!(promotion.phase, Phase::Delivered | Phase::Succeeded | Phase::Failed | Phase::RolledBack);
+    let reached = promotion.history.iter().any(|turn| matches!(turn.phase, Phase::Delivered | Phase::Succeeded));
     let begun = promotion.history.first().is_some_and(|turn| turn.at <= first.at);
     reached && begun && promotion.release.covers(&first.release)
 }
@@ -124,6 +124,12 @@ mod tests {
         let wanted = ["1.1.0 Some(30)..None by 1", "1.0.0 Some(0)..Some(30) by null"];
         assert_eq!(told(&order, &promotions), wanted);
         assert!(told(&[], &[]).is_empty());
+    }
+
+    #[test]
+    fn what_was_overtaken_while_it_arrived_came_by_its_promotion_all_the_same() {
+        let turns = [(Phase::Pending, 10), (Phase::Delivered, 20), (Phase::Superseded, 40)];
+        assert_eq!(told(&[first("1.1.0", 30)], &[promotion(1, "1.1.0", &turns)]), ["1.1.0 Some(30)..None by 1"]);
     }
 
     #[test]

@@ -227,6 +227,16 @@ mod tests {
     }
 
     #[test]
+    fn a_proposal_that_was_there_before_is_taken_over() {
+        let mut it = promotion("default/podinfo", "prod", 4, Phase::Pending);
+        it.history = vec![Turn { phase: Phase::Pending, at: second(10), note: None }];
+        let mut proposal = proposal("default/podinfo", "https://git.example.org/config.git");
+        (proposal.opened, proposal.release) = (second(5), it.release.clone());
+        let story = PromotionStory::new(&it, None, Some(&proposal), &[]);
+        assert_eq!(told(&story), [(10, "Pending"), (10, "takes over the proposal of the one before")]);
+    }
+
+    #[test]
     fn what_happens_to_a_proposal_after_it_was_taken_over_is_another_story() {
         let mut it = promotion("default/podinfo", "prod", 3, Phase::Superseded);
         let turn = |phase, at| Turn { phase, at: second(at), note: None };

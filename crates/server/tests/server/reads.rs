@@ -18,7 +18,8 @@ async fn what_ran_in_an_environment_is_told_with_how_it_came() {
     assert!(house.get(&path("prod")).await.names().is_empty());
     let mut came = promotion(SHOP, "prod", 1, "2.0.0", Phase::Succeeded);
     let at = |second: i64| jiff::Timestamp::from_second(second).unwrap();
-    came.history = vec![Turn { phase: Phase::Pending, at: at(10), note: None }];
+    let turn = |phase, second| Turn { phase, at: at(second), note: None };
+    came.history = vec![turn(Phase::Pending, 10), turn(Phase::Succeeded, 21)];
     let before = promotion(SHOP, "prod", 1, "1.0.0", Phase::Succeeded).release;
     let order = [(before, at(0)), (came.release.clone(), at(20))].map(|(release, at)| FirstSuccess { release, at });
     let record = EnvironmentRecord { order: order.to_vec(), ..EnvironmentRecord::default() };
